@@ -1,0 +1,129 @@
+/**
+ * The commands that the daemon understands: POST /v1/call/<command> with these arguments as a JSON body answers a
+ * `Reply`; POST /v1/stream/<command> answers newline-delimited JSON. One schema validates, types and documents each.
+ * The command line imports types from here only, so that it starts without loading a validator.
+ */
+import { z } from 'zod';
+
+const id = z.string().min(1).max(64);
+const requestId = z.string().min(1).max(128).optional();
+const absolutePath = z.string().min(1).max(4096).startsWith('/');
+const durationMs = z.int().min(0).max(86_400_000);
+const environment = z.record(z.string().regex(/^[^=\0]+$/), z.string());
+const revision = z.int().min(0).optional();
+
+export const callSchemas = {
+  status: z.strictObject({}),
+  'repos.add': z.strictObject({ path: absolutePath, requestId }),
+  'repos.list': z.strictObject({}),
+  'goals.add': z.strictObject({
+    title: z.string().trim().min(1).max(500),
+    /** Path of the repository or of any directory inside it. */
+    repo: absolutePath,
+    request: z.string().max(4_194_304).optional(),
+    nodeId: id.optional(),
+    priority: z.int().min(-1000).max(1000).default(0),
+    queue: z.boolean().default(false),
+    requestId,
+  }),
+  'goals.list': z.strictObject({
+    status: z.string().optional(),
+    nodeId: id.optional(),
+    blocked: z.boolean().optional(),
+  }),
+  'goals.show': z.strictObject({ id, evidence: z.boolean().optional(), history: z.boolean().optional() }),
+  'goals.queue': z.strictObject({ id, expectRevision: revision, requestId }),
+  'goals.cancel': z.strictObject({
+    id,
+    reason: z.string().max(500).default(''),
+    waitMs: durationMs.optional(),
+    requestId,
+  }),
+  'worktrees.add': z.strictObject({
+    goalId: id,
+    branch: z.string().min(1).max(200).optional(),
+    base: z.string().min(1).max(200).default('HEAD'),
+    path: absolutePath.optional(),
+    requestId,
+  }),
+  'worktrees.list': z.strictObject({ goalId: id.optional(), all: z.boolean().optional() }),
+  'worktrees.show': z.strictObject({ id }),
+  'worktrees.close': z.strictObject({ id, requestId }),
+  'worktrees.seal': z.strictObject({ id, requestId }),
+  'runs.exec': z.strictObject({
+    goalId: id,
+    generationId: id.optional(),
+    argv: z.array(z.string().max(131_072)).min(1).max(10_000),
+    env: environment,
+    /** Relative to the worktree; it may not leave it. */
+    cwd: z.string().max(4096).optional(),
+    umask: z.int().min(0).max(0o777).default(0o022),
+    label: z.string().max(200).optional(),
+    onRootExit: z.enum(['terminate', 'wait']).optional(),
+    graceMs: durationMs.optional(),
+    budgetMs: durationMs.optional(),
+    /** Hard deadline: the scope is drained when it passes. */
+    timeoutMs: durationMs.optional(),
+    /** Standard input, base64; absent means /dev/null. */
+    stdin: z.base64().optional(),
+    requestId,
+  }),
+  'runs.list': z.strictObject({
+    active: z.boolean().optional(),
+    unresolved: z.boolean().optional(),
+    goalId: id.optional(),
+    limit: z.int().min(1).max(1000).default(100),
+  }),
+  'runs.show': z.strictObject({ id }),
+  /** Returns when the run's lifecycle is terminal (`until: ended`) or its scope is proved (`until: proved`); exit 14 on time-out. */
+  'runs.wait': z.strictObject({
+    id,
+    until: z.enum(['ended', 'proved']).default('ended'),
+    waitMs: durationMs.optional(),
+  }),
+  'runs.stop': z.strictObject({
+    id,
+    graceMs: durationMs.optional(),
+    budgetMs: durationMs.optional(),
+    waitMs: durationMs.optional(),
+    requestId,
+  }),
+  processes: z.strictObject({ all: z.boolean().optional() }),
+  events: z.strictObject({
+    since: z.int().min(0).default(0),
+    actor: id.optional(),
+    type: z.string().optional(),
+    limit: z.int().min(1).max(1000).default(200),
+  }),
+  doctor: z.strictObject({}),
+  config: z.strictObject({}),
+  backup: z.strictObject({ to: absolutePath }),
+  /** Runs the short containment self-check on this host and records it (PROMO-06, ruling 15). */
+  'contract.check': z.strictObject({}),
+  pause: z.strictObject({ requestId }),
+  resume: z.strictObject({ requestId }),
+  /** keepWork: only the daemon ends, everything else goes on and is adopted (ruling 21). */
+  'daemon.stop': z.strictObject({ keepWork: z.boolean().default(false), requestId }),
+} as const;
+
+export const streamSchemas = {
+  /** Lines are EventView. */
+  'events.follow': z.strictObject({
+    since: z.int().min(0).default(0),
+    actor: id.optional(),
+    type: z.string().optional(),
+  }),
+  /** Lines are {stream, data: base64} … and one last {end: CaptureView[]}. With follow the end comes when the scope is proved. */
+  'runs.logs': z.strictObject({
+    id,
+    stream: z.enum(['stdout', 'stderr', 'both']).default('both'),
+    follow: z.boolean().default(false),
+    tailBytes: z.int().min(0).optional(),
+  }),
+} as const;
+
+export type CallName = keyof typeof callSchemas;
+export type StreamName = keyof typeof streamSchemas;
+export type CallArguments<Name extends CallName> = z.input<(typeof callSchemas)[Name]>;
+export type ParsedArguments<Name extends CallName> = z.output<(typeof callSchemas)[Name]>;
+export type StreamArguments<Name extends StreamName> = z.input<(typeof streamSchemas)[Name]>;

@@ -1,0 +1,68 @@
+/** The data of each call's reply, by command name. */
+import type {
+  AssessmentView,
+  CheckView,
+  ConfigValueView,
+  EventView,
+  GoalDetailView,
+  GoalView,
+  RepositoryView,
+  RunDetailView,
+  RunView,
+  ScopeView,
+  StatusView,
+  StopView,
+  WorktreeView,
+} from './views.ts';
+
+export interface CallResults {
+  readonly status: StatusView;
+  readonly 'repos.add': RepositoryView;
+  readonly 'repos.list': { readonly repositories: readonly RepositoryView[] };
+  readonly 'goals.add': GoalView;
+  readonly 'goals.list': { readonly goals: readonly GoalView[] };
+  readonly 'goals.show': GoalDetailView;
+  readonly 'goals.queue': DecisionResult;
+  readonly 'goals.cancel': DecisionResult & {
+    readonly scopes: readonly { readonly scopeId: string; readonly assessment: AssessmentView }[];
+  };
+  readonly 'worktrees.add': WorktreeView;
+  readonly 'worktrees.list': { readonly worktrees: readonly WorktreeView[] };
+  readonly 'worktrees.show': WorktreeView;
+  readonly 'worktrees.close': WorktreeView;
+  readonly 'worktrees.seal': WorktreeView;
+  readonly 'runs.exec': RunView & {
+    readonly launch: { readonly steps: readonly { readonly step: string; readonly ms: number }[] };
+  };
+  readonly 'runs.list': { readonly runs: readonly RunView[] };
+  readonly 'runs.show': RunDetailView;
+  readonly 'runs.wait': RunView;
+  readonly 'runs.stop': StopView;
+  readonly processes: { readonly scopes: readonly ScopeView[] };
+  readonly events: { readonly events: readonly EventView[]; readonly nextPosition: number };
+  readonly doctor: { readonly checks: readonly CheckView[] };
+  readonly config: { readonly values: readonly ConfigValueView[]; readonly file: string };
+  readonly backup: { readonly path: string; readonly bytes: number; readonly epoch: number };
+  readonly 'contract.check': {
+    readonly contract: string;
+    readonly passed: boolean;
+    readonly checks: readonly CheckView[];
+    readonly doesNotCover: readonly string[];
+  };
+  readonly pause: { readonly admission: string };
+  readonly resume: { readonly admission: string };
+  readonly 'daemon.stop': {
+    readonly stopped: boolean;
+    readonly settled: readonly string[];
+    readonly blocked: readonly string[];
+  };
+}
+
+export interface DecisionResult {
+  readonly goalId: string;
+  readonly outcome: string;
+  readonly status: string;
+  readonly occurrence: number;
+  readonly boundary: number;
+  readonly revision: number;
+}

@@ -1,0 +1,253 @@
+/**
+ * What the daemon answers: plain JSON shapes, shared by the command line, the demo and later the browser. Times in
+ * milliseconds, sizes in bytes, digests lowercase hex SHA-256, ids opaque (section F of the contract).
+ */
+
+/** One error shape for every surface. `code` is normative; exit codes follow it (ruling 30). */
+export interface ApiError {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+  /** Commands or actions that help, most useful first. */
+  readonly next: readonly string[];
+  readonly exitCode: number;
+  /** What blocks: preconditions (exit 13), owning scopes (exit 6), differing fields (exit 11). */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export type Reply<Data> =
+  | {
+      readonly ok: true;
+      readonly command: string;
+      readonly data: Data;
+      readonly warnings: readonly string[];
+      readonly health?: HealthView;
+      readonly journalPosition: number;
+      /** 0, or 5 when the command was done but ownership of something stays unverified. */
+      readonly exitCode: number;
+    }
+  | { readonly ok: false; readonly command: string; readonly error: ApiError };
+
+export type HealthState = 'ok' | 'unresponsive' | 'ownership_unverified' | 'degraded';
+
+/** The one health value that status, processes and doctor show (REC-08). */
+export interface HealthView {
+  readonly state: HealthState;
+  readonly reasons: readonly FindingView[];
+  readonly next: readonly string[];
+}
+
+export interface FindingView {
+  readonly code: string;
+  readonly scopeId?: string;
+  readonly runId?: string;
+  readonly pid?: number;
+  readonly since?: number;
+  readonly detail: string;
+  readonly next: readonly string[];
+}
+
+export type AssessmentView =
+  | { readonly state: 'live' }
+  | { readonly state: 'exited'; readonly proof: string }
+  | { readonly state: 'unverified'; readonly certainty: 'transient' | 'gap'; readonly reason: string };
+
+export interface ProcessView {
+  readonly pid: number;
+  readonly state: string;
+  readonly ppid?: number;
+  /** Command name as the kernel has it, with everything unprintable escaped; never the command line. */
+  readonly name?: string;
+}
+
+export interface ScopeView {
+  readonly scopeId: string;
+  readonly kind: 'guardian' | 'effect' | 'external';
+  readonly purpose: string | null;
+  readonly runId: string | null;
+  readonly generationId: string | null;
+  readonly goalId: string | null;
+  readonly assessment: AssessmentView;
+  readonly coverage: string;
+  readonly workload: string;
+  readonly termination: string;
+  /** "root ended, tree not drained" and the like: one line for people. */
+  readonly summary: string;
+  readonly holdsSlot: boolean;
+  readonly guardianPid: number | null;
+  readonly workloadPid: number | null;
+  readonly unresponsiveSince: number | null;
+  readonly members: readonly ProcessView[] | null;
+  readonly membersTotal: number | null;
+  readonly receipts: { readonly start: boolean; readonly status: boolean; readonly exit: boolean };
+}
+
+export interface StatusView {
+  readonly health: HealthView;
+  readonly capacity: { readonly used: number; readonly limit: number; readonly scopeIds: readonly string[] };
+  readonly admission: 'open' | 'paused' | 'closed';
+  readonly counts: {
+    readonly goals: Readonly<Record<string, number>>;
+    readonly runs: { readonly active: number; readonly unresolved: number };
+    readonly worktrees: Readonly<Record<string, number>>;
+    readonly scopes: { readonly live: number; readonly unverified: number };
+  };
+  readonly coverageClass: 'guarded' | 'best_effort';
+  readonly daemon: {
+    readonly pid: number;
+    readonly version: string;
+    readonly startNumber: number;
+    readonly uptimeMs: number;
+  };
+}
+
+export interface RepositoryView {
+  readonly repoId: string;
+  readonly path: string;
+  readonly commonGitDir: string;
+  readonly addedAt: number;
+}
+
+export interface GoalView {
+  readonly goalId: string;
+  readonly title: string;
+  readonly repoId: string | null;
+  readonly status: string;
+  readonly nodeId: string;
+  readonly priority: number;
+  readonly revision: number;
+  readonly round: number;
+  readonly occurrence: number;
+  readonly boundary: number;
+  readonly integration: string;
+  readonly convergence: string;
+  readonly eligible: boolean;
+  readonly reason: string;
+}
+
+export interface GoalDetailView extends GoalView {
+  readonly rounds: readonly { readonly index: number; readonly requestDigest: string }[];
+  readonly runs: readonly string[];
+  readonly worktrees: readonly string[];
+  /** Present with `--evidence` or `--history`. */
+  readonly evidence?: {
+    readonly receipts: readonly unknown[];
+    readonly late: readonly unknown[];
+    readonly claims: readonly unknown[];
+  };
+  readonly history?: readonly EventView[];
+}
+
+export interface BlockerView {
+  readonly code: string;
+  readonly detail: string;
+  readonly runId?: string;
+  readonly scopeId?: string;
+  readonly holders?: readonly ProcessView[];
+}
+
+export interface WorktreeView {
+  readonly generationId: string;
+  readonly path: string;
+  readonly branch: string | null;
+  readonly baseCommit: string | null;
+  readonly goalId: string | null;
+  readonly repoId: string | null;
+  readonly lifecycle: string;
+  readonly authority: string;
+  readonly controller: string;
+  readonly origin: string;
+  readonly authorityEpoch: number;
+  readonly ownershipEpoch: number;
+  readonly sealEpoch: number | null;
+  readonly runs: readonly {
+    readonly runId: string;
+    readonly state: string;
+    readonly scopes: Readonly<Record<string, string>>;
+  }[];
+  readonly coverageGaps: number;
+  readonly contract: string | null;
+}
+
+export interface CaptureView {
+  readonly stream: 'stdout' | 'stderr';
+  readonly bytes: number;
+  /** True once the scope is proved exited: nobody is left who could write. */
+  readonly complete: boolean;
+  readonly reason: string | null;
+}
+
+export interface RunView {
+  readonly runId: string;
+  readonly label: string | null;
+  readonly goalId: string | null;
+  readonly generationId: string | null;
+  readonly scopeId: string | null;
+  readonly epoch: number | null;
+  readonly mode: string;
+  readonly state: string;
+  readonly result: {
+    readonly how: string;
+    readonly code: number | null;
+    readonly signal: number | null;
+    readonly errno: number | null;
+  } | null;
+  readonly end: { readonly evidence: string; readonly reason: string; readonly eventId: string } | null;
+  readonly scope: AssessmentView | null;
+  readonly summary: string;
+}
+
+/** OBS-10: four things that are never merged. */
+export interface RunDetailView extends RunView {
+  readonly launcherFacts: Readonly<Record<string, unknown>>;
+  readonly observations: Readonly<Record<string, unknown>>;
+  readonly derived: Readonly<Record<string, unknown>>;
+  readonly hypothetical: Readonly<Record<string, unknown>>;
+  readonly capture: readonly CaptureView[];
+  readonly receipts: readonly ReceiptView[];
+}
+
+export interface ReceiptView {
+  readonly kind: 'start' | 'status' | 'exit';
+  readonly status: 'absent' | 'authentic' | 'not_authentic';
+  readonly reason?: string;
+  readonly digest?: string;
+  readonly receipt?: Readonly<Record<string, unknown>>;
+}
+
+export interface StopView {
+  readonly runId: string;
+  readonly scopeId: string;
+  /** What was observed, not what was wished: proved, never_launched, draining, stalled, already_ended. */
+  readonly outcome: string;
+  readonly assessment: AssessmentView;
+  readonly elapsedMs: number;
+}
+
+export interface EventView {
+  readonly position: number;
+  readonly eventId: string;
+  readonly type: string;
+  readonly actor: { readonly kind: string; readonly id: string };
+  readonly producer: { readonly kind: string; readonly id: string };
+  readonly outcome: string;
+  readonly version: number;
+  readonly wallMs: number;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+export interface CheckView {
+  readonly id: string;
+  readonly ok: boolean;
+  readonly severity: 'info' | 'warning' | 'error';
+  readonly detail: string;
+  readonly fix: string | null;
+}
+
+export interface ConfigValueView {
+  readonly name: string;
+  readonly value: number | string | boolean | readonly string[] | null;
+  readonly origin: 'default' | 'file' | 'environment';
+  readonly unit: string | null;
+  readonly description: string;
+}
