@@ -1,0 +1,92 @@
+/**
+ * Where things live (ruling 29). One installation is one private state directory; everything else is found from it,
+ * so that a shell with other XDG variables still meets the same daemon.
+ */
+import { closeSync, constants, lstatSync, openSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+
+export interface Places {
+  readonly stateDir: string;
+  readonly configFile: string;
+  readonly runDir: string;
+  readonly logDir: string;
+  readonly scopesDir: string;
+  readonly worktreesDir: string;
+  readonly requestsDir: string;
+  /** Written by a serving daemon, read by everybody who looks for it. */
+  readonly rendezvousFile: string;
+}
+
+export interface Rendezvous {
+  readonly protocol: 1;
+  readonly pid: number;
+  readonly socket: string;
+  readonly version: string;
+  readonly startNumber: number;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `--state-dir`, else `$CUSTODY_HOME`, else `$XDG_STATE_HOME/custody`, else `~/.local/state/custody`; always absolute. */
+export function placesOf(options: { readonly stateDir?: string | undefined; readonly env: Environment }): Places {
+  const { env } = options;
+  const home = env.HOME || homedir();
+  const stateDir = resolve(
+    options.stateDir || env.CUSTODY_HOME || join(env.XDG_STATE_HOME || join(home, '.local', 'state'), 'custody'),
+  );
+  const runDir = join(stateDir, 'run');
+  return {
+    stateDir,
+    configFile: join(env.XDG_CONFIG_HOME || join(home, '.config'), 'custody', 'config.jsonc'),
+    runDir,
+    logDir: join(stateDir, 'log'),
+    scopesDir: join(stateDir, 'scopes'),
+    worktreesDir: join(stateDir, 'worktrees'),
+    requestsDir: join(stateDir, 'requests'),
+    rendezvousFile: join(runDir, 'daemon.json'),
+  };
+}
+
+/**
+ * Directory for the API socket: `$XDG_RUNTIME_DIR/custody` when that is really private to this user, else the state
+ * directory's own `run/`.
+ */
+export function socketDirectory(places: Places, env: Environment): string {
+  const runtimeDir = env.XDG_RUNTIME_DIR;
+  if (!runtimeDir) return places.runDir;
+  try {
+    const info = lstatSync(runtimeDir);
+    const isPrivate = info.isDirectory() && info.uid === process.getuid?.() && (info.mode & 0o077) === 0;
+    return isPrivate ? join(runtimeDir, 'custody') : places.runDir;
+  } catch {
+    return places.runDir;
+  }
+}
+
+/** The daemon that last announced itself, or undefined. It may be dead: only a connection tells. */
+export function readRendezvous(places: Places): Rendezvous | undefined {
+  try {
+    const parsed = JSON.parse(readFileSync(places.rendezvousFile, 'utf8')) as Rendezvous;
+    return parsed.protocol === 1 && typeof parsed.socket === 'string' ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** sun_path holds 108 bytes with its terminator (unix(7)); Node truncates longer paths silently. */
+const longestSocketPath = 107;
+
+/**
+ * Runs `use` with an address that fits a UNIX socket, whatever the length of the real path: a longer one is reached
+ * through an open descriptor of its directory (proc(5), /proc/self/fd).
+ */
+export async function withSocketAddress<T>(path: string, use: (address: string) => Promise<T>): Promise<T> {
+  if (Buffer.byteLength(path) <= longestSocketPath) return use(path);
+  const directory = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    return await use(`/proc/self/fd/${directory}/${basename(path)}`);
+  } finally {
+    closeSync(directory);
+  }
+}
