@@ -1,0 +1,111 @@
+/**
+ * The one API, on a UNIX socket inside a private directory (0700, socket 0600): whoever can open it is this user.
+ * A call answers one Reply; a stream answers lines of JSON until the client leaves or the source ends.
+ */
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { dirname } from 'node:path';
+import { createAdaptorServer } from '@hono/node-server';
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { stream } from 'hono/streaming';
+import type { z } from 'zod';
+import { OperatingError, toApiError } from '../operatingError.ts';
+import { withSocketAddress } from '../places.ts';
+import { callSchemas, type StreamName, streamSchemas } from './contract.ts';
+import type { Reply } from './views.ts';
+
+export interface ApiHandlers {
+  readonly hello: () => Record<string, unknown>;
+  readonly call: (name: string, args: unknown) => Promise<Reply<unknown>>;
+  readonly stream: (name: StreamName, args: unknown, signal: AbortSignal) => AsyncIterable<unknown>;
+  readonly onBug: (error: unknown) => void;
+}
+
+/** 24 MiB: the largest legal launch (arguments and environment, E2BIG lies far below) with base64 standard input. */
+const largestBody = 25_165_824;
+
+export function createApi(handlers: ApiHandlers): Hono {
+  const app = new Hono();
+  app.use(bodyLimit({ maxSize: largestBody }));
+  app.get('/v1/hello', (context) => context.json(handlers.hello()));
+  app.post('/v1/call/:name', async (context) => {
+    const name = context.req.param('name');
+    try {
+      const args = validated(callSchemas, name, await context.req.text());
+      return context.json(await handlers.call(name, args));
+    } catch (error) {
+      const failure = toApiError(error);
+      if (failure.code === 'internal_error') handlers.onBug(error);
+      return context.json({ ok: false, command: name, error: failure } satisfies Reply<never>);
+    }
+  });
+  app.post('/v1/stream/:name', async (context) => {
+    const name = context.req.param('name');
+    const body = await context.req.text();
+    context.header('content-type', 'application/x-ndjson');
+    return stream(context, async (out) => {
+      const gone = new AbortController();
+      out.onAbort(() => gone.abort());
+      try {
+        const args = validated(streamSchemas, name, body);
+        for await (const line of handlers.stream(name as StreamName, args, gone.signal)) {
+          await out.write(`${JSON.stringify(line)}\n`);
+        }
+      } catch (error) {
+        const failure = toApiError(error);
+        if (failure.code === 'internal_error') handlers.onBug(error);
+        if (!gone.signal.aborted) await out.write(`${JSON.stringify({ error: failure })}\n`);
+      }
+    });
+  });
+  return app;
+}
+
+function validated(schemas: Readonly<Record<string, z.ZodType>>, name: string, body: string): unknown {
+  const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
+  if (!schema) {
+    throw new OperatingError({
+      code: 'unknown_command',
+      message: `there is no call named ${JSON.stringify(name)}`,
+      exitCode: 2,
+    });
+  }
+  let json: unknown;
+  try {
+    json = body === '' ? {} : JSON.parse(body);
+  } catch {
+    throw new OperatingError({ code: 'invalid_event', message: 'the request body is not JSON', exitCode: 2 });
+  }
+  const result = schema.safeParse(json);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  throw new OperatingError({
+    code: 'invalid_event',
+    message: `${issue?.path.join('.') || 'arguments'}: ${issue?.message ?? 'invalid'}`,
+    exitCode: 2,
+    details: { issues: result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })) },
+  });
+}
+
+/** Listens at `socket` (its directory is made private), replacing what a dead daemon left there. */
+export async function listen(app: Hono, socket: string): Promise<Server> {
+  mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
+  chmodSync(dirname(socket), 0o700);
+  rmSync(socket, { force: true });
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  const formerMask = process.umask(0o177);
+  try {
+    await withSocketAddress(
+      socket,
+      (address) =>
+        new Promise<void>((resolve, reject) => {
+          server.once('error', reject);
+          server.listen(address, () => resolve());
+        }),
+    );
+  } finally {
+    process.umask(formerMask);
+  }
+  return server;
+}

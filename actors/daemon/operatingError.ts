@@ -1,0 +1,65 @@
+/** An expected failure: a stable code, what it means for the exit status, and what to do next (section F, ruling 30). */
+import type { ApiError } from './api/views.ts';
+
+export interface OperatingErrorFields {
+  readonly code: string;
+  readonly message: string;
+  readonly exitCode: number;
+  readonly retryable?: boolean;
+  readonly next?: readonly string[];
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export class OperatingError extends Error {
+  override readonly name = 'OperatingError';
+  readonly code: string;
+  readonly exitCode: number;
+  readonly retryable: boolean;
+  readonly next: readonly string[];
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(fields: OperatingErrorFields, cause?: unknown) {
+    super(fields.message, { cause });
+    this.code = fields.code;
+    this.exitCode = fields.exitCode;
+    this.retryable = fields.retryable ?? false;
+    this.next = fields.next ?? [];
+    this.details = fields.details;
+  }
+}
+
+/**
+ * The wire form of anything thrown. Errors of other layers that carry code, exitCode and next are shown as they are;
+ * the rest is a bug: its text may hold anything, so only its class name leaves the process.
+ */
+export function toApiError(thrown: unknown): ApiError {
+  const error = thrown as Partial<OperatingErrorFields> & { readonly retryable?: boolean };
+  if (thrown instanceof Error && typeof error.code === 'string' && typeof error.exitCode === 'number') {
+    return {
+      code: error.code,
+      message: thrown.message,
+      retryable: error.retryable ?? (error.exitCode === 10 || error.exitCode === 7),
+      next: error.next ?? [],
+      exitCode: error.exitCode,
+      ...(error.details ? { details: error.details } : {}),
+    };
+  }
+  const kind = thrown instanceof Error ? thrown.name : typeof thrown;
+  return {
+    code: 'internal_error',
+    message: `unexpected ${kind}; the daemon log has the details`,
+    retryable: false,
+    next: ['custody doctor'],
+    exitCode: 1,
+  };
+}
+
+export const notFound = (what: string, id: string): OperatingError =>
+  new OperatingError({
+    code: 'not_found',
+    message: `no ${what} matches ${JSON.stringify(id)}`,
+    exitCode: 3,
+    next: [
+      `custody ${what === 'goal' ? 'goals' : what === 'run' ? 'runs' : what === 'worktree' ? 'worktrees' : 'repos'} list`,
+    ],
+  });

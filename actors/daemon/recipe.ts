@@ -1,0 +1,31 @@
+/**
+ * What a workload is started with. A recipe travels over the socket and lives in memory only: the journal gets its
+ * digest, never the command line, an environment value or standard input (PRIV-01, ruling 23).
+ */
+import { createHash } from 'node:crypto';
+
+export interface Recipe {
+  /** argv[0] is looked up in the PATH of `env`. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly umask: number;
+  /** Bytes of standard input; null means /dev/null. */
+  readonly stdin: Buffer | null;
+}
+
+/** Lowercase hex SHA-256 over length-prefixed parts, so that no two recipes share a spelling. */
+export function recipeDigest(recipe: Recipe): string {
+  const hash = createHash('sha256');
+  const part = (bytes: Buffer | string) => {
+    const buffer = Buffer.from(bytes);
+    hash.update(`${buffer.length}:`).update(buffer);
+  };
+  part(recipe.cwd);
+  part(String(recipe.umask));
+  for (const argument of recipe.argv) part(argument);
+  for (const [name, value] of Object.entries(recipe.env).sort(([a], [b]) => (a < b ? -1 : 1))) part(`${name}=${value}`);
+  part(recipe.stdin ?? '');
+  return hash.digest('hex');
+}
