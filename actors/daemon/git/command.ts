@@ -2,69 +2,68 @@
  * What Custody's own git may do (ruling 25): no hooks, no file system monitor, no background maintenance, no transport,
  * no credential prompt, and no filter driver of the repository's configuration. An agent's own git is its own affair.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 
 export interface GitCommand {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
-const switchedOff = [
-  'core.hooksPath=/dev/null',
-  'core.fsmonitor=false',
-  'core.untrackedCache=false',
-  'gc.auto=0',
-  'maintenance.auto=false',
-  'protocol.allow=never',
-  'submodule.recurse=false',
-  'advice.detachedHead=false',
-];
-
-/** `commonGitDir` is where the repository's configuration is read, to name the filter drivers that are switched off. */
-export function gitCommand(commonGitDir: string, args: readonly string[]): GitCommand {
-  const settings = [...switchedOff, ...filterDrivers(commonGitDir).flatMap(withoutFilter)];
-  return {
-    argv: ['git', ...settings.flatMap((setting) => ['-c', setting]), ...args],
-    env: {
-      PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
-      HOME: process.env.HOME ?? '/',
-      LC_ALL: 'C',
-      GIT_TERMINAL_PROMPT: '0',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      GIT_OPTIONAL_LOCKS: '0',
-      GIT_EDITOR: 'false',
-      GIT_ATTR_NOSYSTEM: '1',
-    },
-  };
-}
-
-/** A required driver that is missing would fail the checkout, hence both lines. */
-const withoutFilter = (driver: string): string[] => [
-  `filter.${driver}.smudge=`,
-  `filter.${driver}.clean=`,
-  `filter.${driver}.process=`,
-  `filter.${driver}.required=false`,
+const switchedOff: readonly (readonly [string, string])[] = [
+  ['core.hooksPath', '/dev/null'],
+  ['core.fsmonitor', 'false'],
+  ['core.untrackedCache', 'false'],
+  ['gc.auto', '0'],
+  ['maintenance.auto', 'false'],
+  ['protocol.allow', 'never'],
+  ['submodule.recurse', 'false'],
+  ['advice.detachedHead', 'false'],
 ];
 
 /**
- * Names of `[filter "…"]` sections in the shared configuration. A name with a line break, an equals sign or a dot-dot
- * cannot be put on a command line faithfully; git itself refuses such names in a section header.
+ * Settings travel in GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n (git-config(1)), because a driver name may hold
+ * characters that `-c name=value` would take apart.
  */
-function filterDrivers(commonGitDir: string): string[] {
-  const names = new Set<string>();
-  for (const file of ['config', 'config.worktree']) {
-    let text: string;
-    try {
-      text = readFileSync(join(commonGitDir, file), 'utf8');
-    } catch {
-      continue;
-    }
-    for (const match of text.matchAll(/^\s*\[\s*filter\s+"((?:[^"\\\n]|\\.)*)"\s*\]/gim)) {
-      names.add(match[1]!.replace(/\\(.)/g, '$1'));
-    }
-    for (const match of text.matchAll(/^\s*\[\s*filter\.([\w.-]+)\s*\]/gim)) names.add(match[1]!);
+export function gitCommand(args: readonly string[], filterDrivers: readonly string[] = []): GitCommand {
+  const settings = [...switchedOff, ...filterDrivers.flatMap(withoutFilter)];
+  const env: Record<string, string> = {
+    PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
+    HOME: process.env.HOME ?? '/',
+    LC_ALL: 'C',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_EDITOR: 'false',
+    GIT_CONFIG_COUNT: String(settings.length),
+  };
+  for (const [index, [key, value]] of settings.entries()) {
+    env[`GIT_CONFIG_KEY_${index}`] = key;
+    env[`GIT_CONFIG_VALUE_${index}`] = value;
   }
-  return [...names];
+  return { argv: ['git', ...args], env };
+}
+
+/** A required driver that is missing would fail the checkout, hence the last line. */
+const withoutFilter = (driver: string): (readonly [string, string])[] => [
+  [`filter.${driver}.smudge`, ''],
+  [`filter.${driver}.clean`, ''],
+  [`filter.${driver}.process`, ''],
+  [`filter.${driver}.required`, 'false'],
+];
+
+/** Arguments that list the filter settings of a repository, included files and all; they start nothing. */
+export const listFilterSettings: readonly string[] = [
+  'config',
+  '--includes',
+  '-z',
+  '--name-only',
+  '--get-regexp',
+  '^filter\\.',
+];
+
+/** Driver names out of that list: `filter.<name>.<setting>`, where the name may itself hold dots. */
+export function filterDriversIn(output: Buffer): string[] {
+  const names = output.toString('utf8').split('\0').filter(Boolean);
+  return [...new Set(names.map((name) => name.slice('filter.'.length, name.lastIndexOf('.'))))];
 }
