@@ -1,0 +1,31 @@
+import type { ProcessIdentity } from '../../../machines/identity.ts';
+
+/** A process as the guardian names it in its handshake and its receipts. */
+export interface GuardianEvidence {
+  readonly pid: number;
+  readonly start: string;
+  readonly pidfs: string | null;
+}
+
+export interface EvidenceContext {
+  readonly installationId: ProcessIdentity['installationId'];
+  readonly bootId: string;
+  readonly pidns: string;
+  readonly timens: string;
+  readonly uid: number;
+}
+
+/** The record of a process that the guardian identified, in the adapter's own notation. Both sides must agree on it (ID-01). */
+export function identityFromGuardian(context: EvidenceContext, process: GuardianEvidence): ProcessIdentity {
+  return {
+    evidenceVersion: 1,
+    installationId: context.installationId,
+    platform: 'linux',
+    bootId: context.bootId,
+    pid: process.pid,
+    processToken: process.start,
+    uid: context.uid,
+    namespace: `pid:${context.pidns},time:${context.timens}`,
+    adapterEvidence: process.pidfs ?? '',
+  };
+}
