@@ -1,0 +1,172 @@
+import { cyclesIn, importGraph, importsOf, packageOf } from '../imports.ts';
+import { isProduction, isScript, type productionFolders, productionScripts, type SourceFile } from '../project.ts';
+import { type Finding, finding, type Rule } from '../rule.ts';
+import { child, children, nameOf, syntaxOf } from '../syntax.ts';
+
+type Folder = (typeof productionFolders)[number];
+
+/** Which folders a folder may import besides itself. Types count: who needs another's types depends on it. */
+const mayImport: Readonly<Record<Folder, readonly Folder[]>> = {
+  machines: [],
+  persistence: ['machines'],
+  pty: ['machines'],
+  actors: ['machines', 'persistence', 'pty'],
+  inspect: ['machines', 'persistence', 'pty', 'actors'],
+  cli: ['machines', 'persistence', 'pty', 'actors', 'inspect'],
+};
+
+/** Outside every folder, and read for the version alone. */
+const manifest = 'package.json';
+
+/** Code that does not ship, and so may not be imported by code that does. */
+const besideProduction = ['test', 'bench', 'docs', '.ci'];
+
+/** The one place where the value of a package may be imported. */
+const home: Readonly<Record<string, string>> = {
+  rxjs: 'actors/observe/',
+  'better-sqlite3': 'persistence/',
+  commander: 'cli/',
+};
+
+function folderOf(path: string): string {
+  return path.split('/')[0] ?? '';
+}
+
+const direction: Rule = {
+  name: 'imports point from cli towards machines, never back, and persistence and pty never meet',
+  check(files) {
+    return productionScripts(files).flatMap((file) => {
+      const own = folderOf(file.path) as Folder;
+      const allowed: readonly string[] = [own, ...mayImport[own]];
+      return importsOf(file)
+        .filter((one) => one.internal && !allowed.includes(folderOf(one.target)) && one.target !== manifest)
+        .map((one) => finding(file, one.line, `${own}/ may not import ${one.target}`));
+    });
+  },
+  caught: [
+    { 'machines/goal.ts': "import type { Store } from '../persistence/store.ts';" },
+    { 'persistence/store.ts': "import { launch } from '../pty/launch/launch.ts';" },
+    { 'pty/launch/launch.ts': "export { open } from '../../persistence/store.ts';" },
+    { 'actors/host/host.ts': "const late = await import('../../cli/main.ts');" },
+    { 'actors/host/host.ts': "type View = import('../../inspect/view.ts').View;" },
+    { 'cli/main.ts': "import { eventually } from '../test/support/eventually.ts';" },
+    { 'cli/main.ts': "import data from '../../elsewhere/data.json';" },
+  ],
+  allowed: [
+    {
+      'cli/main.ts':
+        "import { a } from '../inspect/a.ts'; import { b } from '../pty/b.ts'; // import x from '../test/x.ts'",
+      'actors/host/host.ts': "import { c } from '../../persistence/c.ts'; const text = \"from '../../cli/main.ts'\";",
+    },
+  ],
+};
+
+const knownFolders: Rule = {
+  name: 'code lives in a folder that has a place in the import order',
+  check(files) {
+    return files
+      .filter((file) => isScript(file) && file.path.includes('/') && !isProduction(file))
+      .filter((file) => !besideProduction.includes(folderOf(file.path)))
+      .map((file) => finding(file, 1, `no rule says who may import ${folderOf(file.path)}/`));
+  },
+  caught: [{ 'services/queue.ts': '' }],
+  allowed: [{ 'bench/events.ts': '', 'build.mjs': '' }],
+};
+
+const homes: Rule = {
+  name: 'rxjs, better-sqlite3 and commander each have one home',
+  check(files) {
+    return productionScripts(files).flatMap((file) =>
+      importsOf(file)
+        .filter((one) => !one.internal && !one.typeOnly)
+        .filter((one) => !file.path.startsWith(home[packageOf(one.target)] ?? ''))
+        .map((one) => finding(file, one.line, `${one.target} belongs in ${home[packageOf(one.target)]}`)),
+    );
+  },
+  caught: [
+    { 'actors/daemon/root.ts': "import { from } from 'rxjs';" },
+    { 'actors/host/host.ts': "import { map } from 'rxjs/operators';" },
+    { 'cli/status.ts': "import Database from 'better-sqlite3';" },
+    { 'actors/daemon/main.ts': "import { Command } from 'commander';" },
+  ],
+  allowed: [
+    {
+      'actors/observe/watch.ts': "import { Observable } from 'rxjs';",
+      'actors/host/host.ts': "import type Database from 'better-sqlite3';",
+    },
+  ],
+};
+
+const noCycles: Rule = {
+  name: 'no module imports itself through others',
+  check(files) {
+    const scripts = files.filter(isScript);
+    return cyclesIn(importGraph(scripts, 'all')).map((members) => ({
+      path: members[0] ?? '',
+      line: 1,
+      message: `import cycle: ${members.join(' → ')}`,
+    }));
+  },
+  caught: [
+    { 'machines/a.ts': "import './b.ts';", 'machines/b.ts': "import type { A } from './a.ts';" },
+    {
+      'test/a.ts': "import './b.ts';",
+      'test/b.ts': "import { c } from './c.ts';",
+      'test/c.ts': "export * from './a.ts';",
+    },
+    { 'machines/a.ts': "import './a.ts';" },
+  ],
+  allowed: [{ 'machines/a.ts': "import './b.ts'; import './c.ts';", 'machines/b.ts': "import './c.ts';" }],
+};
+
+const noGrabBags: Rule = {
+  name: 'no file is named index, utils or helpers',
+  check(files) {
+    return files
+      .filter((file) => isScript(file) && /(^|\/)(index|utils?|helpers?|common|misc)\.\w+$/.test(file.path))
+      .map((file) => finding(file, 1, 'a file is named after the thing in it'));
+  },
+  caught: [{ 'machines/index.ts': '' }, { 'test/support/utils.ts': '' }, { 'cli/helpers.mjs': '' }],
+  allowed: [{ 'persistence/schema/indexes.ts': '' }],
+};
+
+const noBarrels: Rule = {
+  name: 'no file consists of re-exports',
+  check(files) {
+    return files.filter((file) => isScript(file) && isBarrel(file)).map((file) => finding(file, 1, 'a barrel file'));
+  },
+  caught: [
+    { 'machines/events.ts': "export * from './goal.ts'; export type { Run } from './run.ts';" },
+    { 'machines/events.ts': "import { goal } from './goal.ts'; export { goal };" },
+  ],
+  allowed: [
+    { 'machines/events.ts': "export * from './goal.ts'; export const all = 1;", 'machines/empty.ts': '' },
+    { 'cli/main.ts': "import './program.ts';", 'machines/a.ts': 'const a = 1; export { a };' },
+  ],
+};
+
+function isBarrel(file: SourceFile): boolean {
+  const body = children(syntaxOf(file).nodes[0] ?? { type: 'Program', start: 0, end: 0 }, 'body');
+  const exported = body.filter((node) => node.type !== 'ImportDeclaration');
+  return exported.length > 0 && exported.every((node) => isReExport(node));
+}
+
+/** `export … from`, or `export { … }` of names that the file does not declare (nothing else stands in a barrel). */
+function isReExport(node: Parameters<typeof child>[0]): boolean {
+  if (nameOf(child(node, 'source')) !== undefined) return true;
+  return node.type === 'ExportNamedDeclaration' && child(node, 'declaration') === undefined;
+}
+
+export const parses: Rule = {
+  name: 'every script parses, so that every other rule has seen it',
+  check(files): Finding[] {
+    return files.filter(isScript).flatMap((file) => {
+      const { problem } = syntaxOf(file);
+      return problem === undefined ? [] : [finding(file, 1, problem)];
+    });
+  },
+  caught: [{ 'machines/a.ts': 'const a = ;' }],
+  allowed: [{ 'machines/a.ts': 'const a = <T,>(x: T) => x satisfies T;' }],
+};
+
+export const layerRules: readonly Rule[] = [parses, direction, knownFolders, homes, noCycles, noGrabBags, noBarrels];

@@ -1,0 +1,80 @@
+import { productionScripts, type SourceFile } from '../project.ts';
+import { finding, type Rule } from '../rule.ts';
+import { child, nameOf, nodesOfType, parentOf, type SyntaxNode } from '../syntax.ts';
+
+const home = 'machines/assessment.ts';
+const name = 'assessOwnership';
+
+const oneFunction: Rule = {
+  name: 'one function says what evidence means: assessOwnership, declared once, in machines/assessment.ts (OWN-01)',
+  check(files) {
+    const declared = productionScripts(files).flatMap((file) =>
+      nodesOfType(file, 'FunctionDeclaration', 'VariableDeclarator')
+        .filter((node) => nameOf(child(node, 'id')) === name)
+        .map((node) => ({ file, node })),
+    );
+    const atHome = declared.filter(({ file }) => file.path === home);
+    const strays = declared
+      .filter(({ file }) => file.path !== home)
+      .map(({ file, node }) => finding(file, node, 'a second one'));
+    return atHome.length === 1
+      ? strays
+      : [...strays, { path: home, line: 1, message: `${atHome.length} declarations` }];
+  },
+  caught: [
+    { 'machines/assessment.ts': 'export const other = 1;' },
+    {
+      'machines/assessment.ts': 'export function assessOwnership() {}',
+      'cli/status.ts': 'const assessOwnership = () => 1;',
+    },
+  ],
+  allowed: [
+    {
+      'machines/assessment.ts': 'export function assessOwnership() {}',
+      'cli/status.ts': "import { assessOwnership } from '../machines/assessment.ts'; assessOwnership(s);",
+    },
+  ],
+};
+
+/** The three verdicts, and the states of a scope's chart from which only the assessment may draw one. */
+const verdicts = new Set(['exited', 'unverified']);
+const provedStates = new Set(['exitedProved', 'neverLaunched']);
+
+const noSecondReading: Rule = {
+  name: 'outside machines/ nobody draws an ownership verdict from a chart state, or makes one up (OWN-01, OWN-11)',
+  check(files) {
+    return productionScripts(files)
+      .filter((file) => !file.path.startsWith('machines/'))
+      .flatMap((file) =>
+        nodesOfType(file, 'Literal')
+          .filter((node) => madeUpVerdict(file, node) || readState(file, node))
+          .map((node) => finding(file, node, 'ask assessOwnership')),
+      );
+  },
+  caught: [
+    { 'actors/observe/watch.ts': "const verdict = { state: 'exited', proof };" },
+    { 'cli/status.ts': "const view = { state: 'unverified' };" },
+    { 'actors/daemon/seal.ts': "if (snapshot.value.coverage === 'exitedProved') seal();" },
+    { 'cli/status.ts': "switch (coverage) { case 'neverLaunched': break; }" },
+  ],
+  allowed: [
+    {
+      'cli/status.ts':
+        "type View = { state: 'exited' } | { coverage: 'exitedProved' }; if (verdict.state === 'unverified') warn(); const r = { how: 'exited' };",
+      'machines/scope.ts': "const s = { state: 'exited' };",
+    },
+  ],
+};
+
+function madeUpVerdict(file: SourceFile, node: SyntaxNode): boolean {
+  const property = parentOf(file, node);
+  return (
+    property?.type === 'Property' && nameOf(child(property, 'key')) === 'state' && verdicts.has(nameOf(node) ?? '')
+  );
+}
+
+function readState(file: SourceFile, node: SyntaxNode): boolean {
+  return provedStates.has(nameOf(node) ?? '') && parentOf(file, node)?.type !== 'TSLiteralType';
+}
+
+export const ownershipRules: readonly Rule[] = [oneFunction, noSecondReading];
