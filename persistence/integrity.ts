@@ -1,0 +1,132 @@
+/**
+ * The full check of `custody doctor` (ruling 27): SQLite's own check of its pages, references between tables, and every
+ * row digest. It works through the store in slices and yields between them, so that the daemon stays responsive.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Connection } from './connection.ts';
+import { storeErrorOf } from './errors.ts';
+import type { ActorsTable } from './tables/actors.ts';
+import type { JournalTable } from './tables/journal.ts';
+import type { OutboxTable } from './tables/outbox.ts';
+
+export interface Problem {
+  readonly table: 'file' | 'actors' | 'journal' | 'dedup' | 'outbox' | 'references';
+  /** Which row, or which part of the file. */
+  readonly where: string;
+  readonly problem: 'damaged' | 'digest_mismatch' | 'dangling_reference' | 'version_mismatch' | 'not_in_journal';
+}
+
+export interface IntegrityReport {
+  readonly ok: boolean;
+  readonly problems: readonly Problem[];
+  readonly checked: { readonly actors: number; readonly events: number; readonly effects: number };
+}
+
+const sliceRows = 1_000;
+
+export interface CheckedTables {
+  readonly connection: Connection;
+  readonly actors: ActorsTable;
+  readonly journal: JournalTable;
+  readonly outbox: OutboxTable;
+}
+
+/** Never throws for damage: what cannot be read is a problem in the report. */
+export async function checkIntegrity(tables: CheckedTables): Promise<IntegrityReport> {
+  const problems: Problem[] = [];
+  const checked = { actors: 0, events: 0, effects: 0 };
+  const steps: Array<() => Iterable<void>> = [
+    () => checkPages(tables.connection, problems),
+    () => checkActors(tables, problems, checked),
+    () => checkJournal(tables, problems, checked),
+    () => checkEffects(tables, problems, checked),
+    () => checkAgreement(tables.connection, problems),
+  ];
+  for (const step of steps) {
+    try {
+      for (const _ of step()) await nextTurn();
+    } catch (thrown) {
+      const error = storeErrorOf(thrown);
+      if (error === undefined) throw thrown;
+      problems.push({ table: 'file', where: error.message, problem: 'damaged' });
+    }
+  }
+  return { ok: problems.length === 0, problems, checked };
+}
+
+function* checkPages(connection: Connection, problems: Problem[]): Iterable<void> {
+  for (const line of connection.pragma('integrity_check') as Array<{ integrity_check: string }>) {
+    if (line.integrity_check !== 'ok')
+      problems.push({ table: 'file', where: line.integrity_check, problem: 'damaged' });
+  }
+  yield;
+  for (const row of connection.pragma('foreign_key_check') as Array<{ table: string; rowid: number | null }>) {
+    problems.push({
+      table: 'references',
+      where: `${row.table} ${row.rowid ?? ''}`.trim(),
+      problem: 'dangling_reference',
+    });
+  }
+  yield;
+}
+
+function* checkActors({ actors }: CheckedTables, problems: Problem[], checked: { actors: number }): Iterable<void> {
+  for (let after = 0; ; ) {
+    const rows = actors.inspect(after, sliceRows);
+    for (const row of rows) {
+      if (!row.intact) problems.push({ table: 'actors', where: `${row.kind} ${row.id}`, problem: 'digest_mismatch' });
+    }
+    checked.actors += rows.length;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.key;
+    yield;
+  }
+}
+
+function* checkJournal({ journal }: CheckedTables, problems: Problem[], checked: { events: number }): Iterable<void> {
+  for (let after = 0; ; ) {
+    const entries = journal.page({ after, limit: sliceRows });
+    for (const entry of entries) {
+      if (!entry.intact) problems.push({ table: 'journal', where: String(entry.position), problem: 'digest_mismatch' });
+    }
+    checked.events += entries.length;
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    after = last.position;
+    yield;
+  }
+}
+
+function* checkEffects({ outbox }: CheckedTables, problems: Problem[], checked: { effects: number }): Iterable<void> {
+  for (let after = { position: 0, ordinal: -1 }; ; ) {
+    const rows = outbox.open(after, sliceRows);
+    for (const row of rows) {
+      if (!row.intact) problems.push({ table: 'outbox', where: row.effectId, problem: 'digest_mismatch' });
+    }
+    checked.effects += rows.length;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = { position: last.position, ordinal: last.ordinal };
+    yield;
+  }
+}
+
+/** What two tables say about the same event or actor has to agree; the journal may have been shortened at its old end. */
+function* checkAgreement(connection: Connection, problems: Problem[]): Iterable<void> {
+  const firstPosition = '(SELECT coalesce(min(position), 0) FROM journal)';
+  const unjournaled = connection.prepare(`SELECT d.event_id AS eventId FROM dedup d LEFT JOIN journal j USING (position)
+    WHERE d.position >= ${firstPosition}
+      AND (j.position IS NULL OR j.event_id <> d.event_id OR j.actor <> d.actor OR j.version <> d.version)`);
+  for (const { eventId } of unjournaled.all() as Array<{ eventId: string }>) {
+    problems.push({ table: 'dedup', where: eventId, problem: 'not_in_journal' });
+  }
+  yield;
+  const versions = connection.prepare(`SELECT a.kind, a.id FROM actors a
+    JOIN (SELECT actor, max(version) AS version FROM journal GROUP BY actor) j USING (actor)
+    WHERE j.version <> a.version`);
+  for (const { kind, id } of versions.all() as Array<{ kind: string; id: string }>) {
+    problems.push({ table: 'actors', where: `${kind} ${id}`, problem: 'version_mismatch' });
+  }
+  yield;
+}

@@ -1,0 +1,51 @@
+/**
+ * Schema versions (JRN-06, JRN-09). Each step runs in one transaction together with its own record; a step never changes
+ * once it has shipped. A store newer than this program is refused before anything is written.
+ */
+import type { Clock } from './clock.ts';
+import { applicationId, type Connection, readHeader } from './connection.ts';
+import { mappingStoreErrors, StoreError } from './errors.ts';
+import { firstSchema } from './schema.ts';
+
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+export const migrations: readonly Migration[] = [{ version: 1, name: 'first schema', sql: firstSchema }];
+
+const latest = (known: readonly Migration[]): number => known.at(-1)?.version ?? 0;
+
+/** Throws `store_newer` or `store_corrupt` (not a store of ours) and leaves the file as it is. */
+export function checkSchema(path: string, known: readonly Migration[] = migrations): void {
+  const header = readHeader(path);
+  if (header.applicationId !== applicationId || header.schemaVersion < 1) {
+    throw new StoreError('store_corrupt', `${path} is not a Custody store, or it has lost its content`);
+  }
+  if (header.schemaVersion > latest(known)) {
+    throw new StoreError(
+      'store_newer',
+      `the store has schema ${header.schemaVersion}; this program knows up to ${latest(known)}`,
+    );
+  }
+}
+
+/** Brings the open database to the newest known version. Foreign keys are checked before each step is committed. */
+export function migrate(connection: Connection, clock: Clock, known: readonly Migration[] = migrations): void {
+  for (const step of known) {
+    if ((connection.pragma('user_version', { simple: true }) as number) >= step.version) continue;
+    mappingStoreErrors(() => connection.transaction(() => applyStep(connection, clock, step)).immediate());
+  }
+}
+
+function applyStep(connection: Connection, clock: Clock, step: Migration): void {
+  connection.exec(step.sql);
+  const violations = connection.pragma('foreign_key_check') as unknown[];
+  if (violations.length > 0) throw new Error(`migration ${step.version} would leave dangling references`);
+  connection
+    .prepare('INSERT INTO migrations (version, name, applied_wall_ms) VALUES (?, ?, ?)')
+    .run(step.version, step.name, clock.now().wallMs);
+  connection.pragma(`application_id = ${applicationId}`);
+  connection.pragma(`user_version = ${step.version}`);
+}

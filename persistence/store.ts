@@ -1,0 +1,189 @@
+/**
+ * The one SQLite file of an installation (JRN-13), opened for this process alone. Opening refuses whatever it does not
+ * fully understand and changes nothing then: a missing file is only made on request, an unknown or damaged one is left as
+ * it is, byte for byte.
+ */
+import { join, resolve } from 'node:path';
+import { type BackupReport, backUp } from './backup.ts';
+import type { Clock } from './clock.ts';
+import { type Connection, connect, type ReadBack } from './connection.ts';
+import { mappingStoreErrors, StoreError } from './errors.ts';
+import { checkFilesystem, type StoreWarning } from './filesystem.ts';
+import { found, removeDraft } from './founding.ts';
+import { type Restored, readIdentity, type StoreIdentity } from './identity.ts';
+import { checkIntegrity, type IntegrityReport } from './integrity.ts';
+import { acquireRuntimeLock } from './lock.ts';
+import { checkSchema, type Migration, migrate, migrations } from './migrations.ts';
+import { exists, privateDirectory, privateFile } from './permissions.ts';
+import { type ActorsTable, createActorsTable } from './tables/actors.ts';
+import { type BindingsTable, createBindingsTable } from './tables/bindings.ts';
+import { type ContractsTable, createContractsTable } from './tables/contracts.ts';
+import { createDeadlinesTable, type DeadlinesTable } from './tables/deadlines.ts';
+import { createDedupTable, type DedupTable } from './tables/dedup.ts';
+import { createJournalTable, type JournalTable } from './tables/journal.ts';
+import { createLinksTable, type LinksTable } from './tables/links.ts';
+import { createMetaTable, type MetaTable } from './tables/meta.ts';
+import { createOutboxTable, type OutboxTable } from './tables/outbox.ts';
+import { createRejectionsTable, type RejectionsTable } from './tables/rejections.ts';
+import { createRepositoriesTable, type RepositoriesTable } from './tables/repositories.ts';
+import { createSelfChecksTable, type SelfChecksTable } from './tables/selfChecks.ts';
+import { createTransactions, type Transactions } from './transaction.ts';
+
+export interface Store extends Transactions {
+  readonly stateDir: string;
+  readonly installationId: string;
+  readonly nodeId: string;
+  readonly epoch: number;
+  /** Number of this start, for ids that must differ between starts (ruling 2). */
+  readonly startNumber: number;
+  readonly restored: Restored | undefined;
+  /** This call made the store. */
+  readonly created: boolean;
+  readonly filesystem: string;
+  readonly warnings: readonly StoreWarning[];
+  readonly actors: ActorsTable;
+  readonly journal: JournalTable;
+  readonly dedup: DedupTable;
+  readonly links: LinksTable;
+  readonly outbox: OutboxTable;
+  readonly bindings: BindingsTable;
+  readonly repositories: RepositoriesTable;
+  readonly rejections: RejectionsTable;
+  readonly contracts: ContractsTable;
+  readonly deadlines: DeadlinesTable;
+  readonly selfChecks: SelfChecksTable;
+  readonly meta: MetaTable;
+  /** Copies the store into a new private file. Throws BackupTargetError or StoreError. */
+  backup(toPath: string): BackupReport;
+  check(): Promise<IntegrityReport>;
+  /** Closes the database, then gives up the lock. */
+  close(): void;
+}
+
+export interface StoreOptions {
+  readonly stateDir: string;
+  readonly clock: Clock;
+  /** Make the directory and the store when there are none. */
+  readonly create: boolean;
+  /** Stand-ins for what a kernel or SQLite may answer; for tests. */
+  readonly faults?: {
+    readonly filesystemType?: number;
+    readonly readBack?: ReadBack;
+    readonly migrations?: readonly Migration[];
+  };
+}
+
+/** Throws StoreError; see errors.ts for what each code means. */
+export function openStore(options: StoreOptions): Store {
+  const { clock, create, faults } = options;
+  const stateDir = resolve(options.stateDir);
+  const files = { database: join(stateDir, 'custody.db'), token: join(stateDir, 'custody.start') };
+  const warnings = privateDirectory(stateDir, create);
+  const filesystem = checkFilesystem(stateDir, faults?.filesystemType);
+  warnings.push(...filesystem.warnings);
+  if (!create && !exists(files.database)) throw new StoreError('store_missing', `there is no store in ${stateDir}`);
+  const lock = acquireRuntimeLock(stateDir);
+  let connection: Connection | undefined;
+  try {
+    warnings.push(...lock.warnings);
+    const created = prepareFile(files, clock, warnings);
+    const known = faults?.migrations ?? migrations;
+    checkSchema(files.database, known);
+    connection = connect(files.database, faults?.readBack);
+    migrate(connection, clock, known);
+    return assemble({ connection, stateDir, files, clock, warnings, created, filesystem: filesystem.name, lock });
+  } catch (thrown) {
+    connection?.close();
+    lock.release();
+    throw thrown;
+  }
+}
+
+/** Returns whether the database had to be made. */
+function prepareFile(files: Files, clock: Clock, warnings: StoreWarning[]): boolean {
+  const created = !exists(files.database);
+  if (created) found({ ...files, clock });
+  else removeDraft(files.database);
+  for (const suffix of ['', '-wal', '-shm', '-journal']) warnings.push(...privateFile(files.database + suffix));
+  return created;
+}
+
+interface Files {
+  readonly database: string;
+  readonly token: string;
+}
+
+interface Parts {
+  readonly connection: Connection;
+  readonly stateDir: string;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly warnings: StoreWarning[];
+  readonly created: boolean;
+  readonly filesystem: string;
+  readonly lock: { release(): void };
+}
+
+function assemble({ connection, files, clock, lock, ...about }: Parts): Store {
+  return mappingStoreErrors(() => {
+    const meta = createMetaTable(connection);
+    const identity = readIdentity(meta, files);
+    if (identity.restored) about.warnings.push(restoredWarning(identity.restored));
+    const actors = createActorsTable(connection);
+    const journal = createJournalTable(connection);
+    const outbox = createOutboxTable(connection);
+    const { installationId, nodeId, epoch, startNumber, restored } = identity;
+    return {
+      ...about,
+      ...recordingStart(createTransactions(connection), identity),
+      installationId,
+      nodeId,
+      epoch,
+      startNumber,
+      restored,
+      meta,
+      actors,
+      journal,
+      outbox,
+      dedup: createDedupTable(connection),
+      links: createLinksTable(connection),
+      bindings: createBindingsTable(connection),
+      repositories: createRepositoriesTable(connection),
+      rejections: createRejectionsTable(connection),
+      contracts: createContractsTable(connection),
+      deadlines: createDeadlinesTable(connection),
+      selfChecks: createSelfChecksTable(connection),
+      backup: (toPath) => backUp(connection, toPath, clock.now().wallMs),
+      check: () => checkIntegrity({ connection, actors, journal, outbox }),
+      close() {
+        connection.close();
+        lock.release();
+      },
+    };
+  });
+}
+
+/** A start is recorded with its first write: a reader changes nothing, and a full disk can still be read. */
+function recordingStart({ write, savepoint }: Transactions, identity: StoreIdentity): Transactions {
+  let recorded = false;
+  return {
+    savepoint,
+    write(work) {
+      if (recorded) return write(work);
+      const result = write(() => {
+        identity.record();
+        return work();
+      });
+      recorded = true;
+      identity.recorded();
+      return result;
+    },
+  };
+}
+
+function restoredWarning(restored: Restored): StoreWarning {
+  return {
+    code: 'store_restored',
+    message: `this store was restored (${restored}): what it shows as pending is looked into before anything is done again`,
+  };
+}

@@ -1,0 +1,170 @@
+/**
+ * One row per durable actor: its newest snapshot, the state of record (JRN-02). Updates are conditional on the version
+ * that the change was computed from (JRN-06), and every row carries a digest over all of it.
+ */
+import type { Connection } from '../connection.ts';
+import { CorruptRowError } from '../corruptRow.ts';
+import { rowDigest } from '../digest.ts';
+import { direction, limitOf, type Page } from '../paging.ts';
+import { statementCache } from '../statements.ts';
+
+export interface ActorAddress {
+  readonly kind: string;
+  readonly id: string;
+}
+
+/** Everything about an actor except what it is in. */
+export interface ActorSummary extends ActorAddress {
+  /** Row key: grows with creation, never reused; the cursor of lists. */
+  readonly key: number;
+  readonly version: number;
+  readonly settled: boolean;
+  readonly released: boolean;
+}
+
+export interface ActorRow extends ActorSummary {
+  readonly definitionVersion: number;
+  readonly structuralHash: string;
+  /** JSON text of XState's persisted snapshot. */
+  readonly snapshot: string;
+}
+
+export interface ActorFilter extends Page {
+  readonly settled?: boolean;
+  readonly released?: boolean;
+}
+
+export interface ActorsTable {
+  /** Throws CorruptRowError when the digest does not match. */
+  read(address: ActorAddress): ActorRow | undefined;
+  /** The row as it is, for the full check: `intact` tells whether its digest matches. */
+  inspect(after: number, limit: number): ReadonlyArray<ActorRow & { readonly intact: boolean }>;
+  keyOf(address: ActorAddress): number | undefined;
+  insert(row: Omit<ActorRow, 'key'>): number;
+  /** Replaces the row of `row.key` if it is still at version `row.version - 1`; false when it is not. */
+  update(row: ActorRow): boolean;
+  list(kind: string, filter?: ActorFilter): readonly ActorSummary[];
+  count(kind: string, filter?: Pick<ActorFilter, 'settled' | 'released'>): number;
+}
+
+interface RawRow {
+  key: number;
+  kind: string;
+  id: string;
+  definitionVersion: number;
+  structuralHash: string;
+  version: number;
+  settled: number;
+  released: number;
+  snapshot: string;
+  digest: string;
+}
+
+const columns = `a.actor AS key, a.kind, a.id, d.version AS definitionVersion, d.structural_hash AS structuralHash,
+  a.version, a.settled, a.released, a.snapshot, a.digest`;
+
+const digestOf = (row: ActorRow): string =>
+  rowDigest(
+    row.key,
+    row.kind,
+    row.id,
+    row.definitionVersion,
+    row.structuralHash,
+    row.version,
+    row.settled ? 1 : 0,
+    row.released ? 1 : 0,
+    row.snapshot,
+  );
+
+function rowOf(raw: RawRow): ActorRow & { intact: boolean } {
+  const { digest, ...rest } = raw;
+  const row: ActorRow = { ...rest, settled: raw.settled === 1, released: raw.released === 1 };
+  return { ...row, intact: digestOf(row) === digest };
+}
+
+export function createActorsTable(connection: Connection): ActorsTable {
+  const prepare = statementCache(connection);
+  const from = `SELECT ${columns} FROM actors a JOIN definitions d USING (definition)`;
+  const read = prepare(`${from} WHERE a.kind = ? AND a.id = ?`);
+  const inspect = prepare(`${from} WHERE a.actor > ? ORDER BY a.actor LIMIT ?`);
+  const keyOf = prepare('SELECT actor FROM actors WHERE kind = ? AND id = ?').pluck();
+  const nextKey = prepare('SELECT coalesce(max(actor), 0) + 1 FROM actors').pluck();
+  const findDefinition = prepare(
+    'SELECT definition FROM definitions WHERE kind = ? AND version = ? AND structural_hash = ?',
+  ).pluck();
+  const addDefinition = prepare('INSERT INTO definitions (kind, version, structural_hash) VALUES (?, ?, ?)');
+  const insert = prepare(`INSERT INTO actors (actor, kind, id, definition, version, settled, released, snapshot, digest)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const update =
+    prepare(`UPDATE actors SET definition = ?, version = ?, settled = ?, released = ?, snapshot = ?, digest = ?
+    WHERE actor = ? AND version = ?`);
+
+  function definitionOf(row: Omit<ActorRow, 'key'>): number {
+    const found = findDefinition.get(row.kind, row.definitionVersion, row.structuralHash) as number | undefined;
+    return found ?? Number(addDefinition.run(row.kind, row.definitionVersion, row.structuralHash).lastInsertRowid);
+  }
+
+  return {
+    read({ kind, id }) {
+      const raw = read.get(kind, id) as RawRow | undefined;
+      if (raw === undefined) return undefined;
+      const { intact, ...row } = rowOf(raw);
+      if (!intact) throw new CorruptRowError(`${kind} ${id}`);
+      return row;
+    },
+    inspect: (after, limit) => (inspect.all(after, limit) as RawRow[]).map(rowOf),
+    keyOf: ({ kind, id }) => keyOf.get(kind, id) as number | undefined,
+    insert(row) {
+      const key = nextKey.get() as number;
+      insert.run(
+        key,
+        row.kind,
+        row.id,
+        definitionOf(row),
+        row.version,
+        row.settled ? 1 : 0,
+        row.released ? 1 : 0,
+        row.snapshot,
+        digestOf({ ...row, key }),
+      );
+      return key;
+    },
+    update(row) {
+      const settled = row.settled ? 1 : 0;
+      const released = row.released ? 1 : 0;
+      const digest = digestOf(row);
+      const result = update.run(
+        definitionOf(row),
+        row.version,
+        settled,
+        released,
+        row.snapshot,
+        digest,
+        row.key,
+        row.version - 1,
+      );
+      return result.changes === 1;
+    },
+    list(kind, filter = {}) {
+      const { compare, order, after } = direction(filter);
+      const sql = `SELECT actor AS key, kind, id, version, settled, released FROM actors
+        WHERE kind = ?${conditions(filter)} AND actor ${compare} ? ORDER BY actor ${order} LIMIT ?`;
+      return (prepare(sql).all(kind, after, limitOf(filter)) as RawRow[]).map((raw) => ({
+        ...raw,
+        settled: raw.settled === 1,
+        released: raw.released === 1,
+      }));
+    },
+    count: (kind, filter = {}) =>
+      prepare(`SELECT count(*) FROM actors WHERE kind = ?${conditions(filter)}`)
+        .pluck()
+        .get(kind) as number,
+  };
+}
+
+/** Constants in the text, not parameters: only then may SQLite use the partial indexes. */
+function conditions({ settled, released }: Pick<ActorFilter, 'settled' | 'released'>): string {
+  const flag = (name: string, value: boolean | undefined) =>
+    value === undefined ? '' : ` AND ${name} = ${value ? 1 : 0}`;
+  return flag('released', released) + flag('settled', settled);
+}

@@ -1,0 +1,44 @@
+/** Which actors name which others (`goalId`, `generationId`, …): answers "runs of this Goal" without reading snapshots. */
+import type { Connection } from '../connection.ts';
+import { direction, limitOf } from '../paging.ts';
+import { statementCache } from '../statements.ts';
+import type { ActorFilter, ActorSummary } from './actors.ts';
+
+export interface Link {
+  readonly kind: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface LinksTable {
+  add(link: Link, actorKey: number): void;
+  remove(link: Link, actorKey: number): void;
+  /** Actors of `link.kind` that carry the link, paged by row key. */
+  find(link: Link, filter?: ActorFilter): readonly ActorSummary[];
+}
+
+export function createLinksTable(connection: Connection): LinksTable {
+  const prepare = statementCache(connection);
+  const add = prepare('INSERT INTO links (kind, name, value, actor) VALUES (?, ?, ?, ?)');
+  const remove = prepare('DELETE FROM links WHERE kind = ? AND name = ? AND value = ? AND actor = ?');
+
+  return {
+    add: ({ kind, name, value }, actorKey) => void add.run(kind, name, value, actorKey),
+    remove: ({ kind, name, value }, actorKey) => void remove.run(kind, name, value, actorKey),
+    find({ kind, name, value }, filter = {}) {
+      const { compare, order, after } = direction(filter);
+      const flags = (['settled', 'released'] as const)
+        .filter((flag) => filter[flag] !== undefined)
+        .map((flag) => ` AND a.${flag} = ${filter[flag] ? 1 : 0}`);
+      const sql = `SELECT a.actor AS key, a.kind, a.id, a.version, a.settled, a.released
+        FROM links l CROSS JOIN actors a USING (actor) WHERE l.kind = ? AND l.name = ? AND l.value = ?${flags.join('')}
+        AND l.actor ${compare} ? ORDER BY l.actor ${order} LIMIT ?`;
+      type Raw = Omit<ActorSummary, 'settled' | 'released'> & { settled: number; released: number };
+      return (prepare(sql).all(kind, name, value, after, limitOf(filter)) as Raw[]).map((raw) => ({
+        ...raw,
+        settled: raw.settled === 1,
+        released: raw.released === 1,
+      }));
+    },
+  };
+}
