@@ -1,0 +1,34 @@
+/**
+ * One spelling per value (K8): object keys sorted, nothing undefined. Digests and comparisons use it, because the key
+ * order of a parallel state value follows the order of transitions.
+ */
+import { createHash } from 'node:crypto';
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** Throws TypeError for what JSON cannot hold: a number that is not finite, a function, a bigint, a symbol. */
+export function canonicalJson(value: unknown): string {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new TypeError(`${value} has no JSON form`);
+    return JSON.stringify(value);
+  }
+  if (Array.isArray(value))
+    return `[${value.map((item) => (item === undefined ? 'null' : canonicalJson(item))).join(',')}]`;
+  if (typeof value === 'object') {
+    const fields = value as Record<string, unknown>;
+    const parts: string[] = [];
+    for (const key of Object.keys(fields).sort()) {
+      if (fields[key] !== undefined) parts.push(`${JSON.stringify(key)}:${canonicalJson(fields[key])}`);
+    }
+    return `{${parts.join(',')}}`;
+  }
+  throw new TypeError(`a ${typeof value} has no JSON form`);
+}
+
+/** Lowercase hex SHA-256 of UTF-8 text. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+export const canonicalDigest = (value: unknown): string => sha256(canonicalJson(value));

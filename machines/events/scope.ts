@@ -1,0 +1,97 @@
+/** Events of an execution scope and its guardian (section E, local plane). */
+import { z } from 'zod';
+import { bootIdSchema, decimalSchema, processIdentitySchema, sampledAtSchema } from '../identity.ts';
+import { generationIdSchema, goalIdSchema, nodeIdSchema, runIdSchema, scopeIdSchema } from '../ids.ts';
+import { digest, durationMs, reasonCode, receiptBinding, requestId } from './fields.ts';
+import { workloadResult } from './run.ts';
+
+export const drainCauseSchema = z.enum([
+  'completed',
+  'natural',
+  'capture_fault',
+  'deadline',
+  'stop',
+  'superseded',
+  'cancelled',
+  'reassigned',
+  'recovery',
+  'shutdown',
+]);
+export const gapReasonSchema = z.enum([
+  'guardian_gone',
+  'record_lost',
+  'identity_conflict',
+  'handshake_lost',
+  'inspection_gap',
+]);
+
+const slot = z.strictObject({ dev: decimalSchema, ino: decimalSchema, nonceHash: digest });
+/** pid → process token; the token is opaque. */
+export const witnessesSchema = z.record(z.string().regex(/^\d+$/), z.string().min(1).max(128));
+
+export const scopeEvents = {
+  'scope.requested': z.strictObject({
+    scopeId: scopeIdSchema,
+    runId: runIdSchema.nullable(),
+    generationId: generationIdSchema.nullable(),
+    parentScopeId: scopeIdSchema.nullable(),
+    kind: z.enum(['guardian', 'effect', 'external']),
+    goalId: goalIdSchema.nullable(),
+    occurrence: z.int().positive().nullable(),
+    nodeId: nodeIdSchema.nullable(),
+    recipeDigest: digest,
+    onRootExit: z.enum(['terminate', 'wait']),
+    graceMs: durationMs,
+    budgetMs: durationMs,
+    purpose: z.string().max(200).nullable(),
+  }),
+  'launch.prepared': z.strictObject({ slots: z.strictObject({ start: slot, status: slot, exit: slot }) }),
+  'launch.notStarted': z.strictObject({ errno: z.string().max(64), phase: reasonCode }),
+  'launch.abandoned': z.strictObject({ gate: z.literal('never_opened'), reason: reasonCode }),
+  'guardian.attached': z.strictObject({
+    guardian: processIdentitySchema,
+    workload: processIdentitySchema,
+    bootId: bootIdSchema,
+  }),
+  'launch.releaseCommitted': z.strictObject({}),
+  'launch.releaseUncertain': z.strictObject({ errno: z.string().max(64) }),
+  'scope.registeredExternally': z.strictObject({ reason: z.enum(['legacy', 'external', 'unsupported_platform']) }),
+  'guardian.observed': z.strictObject({
+    result: z.enum(['alive', 'absent', 'unknown']),
+    reason: reasonCode,
+    contextDigest: z.string().max(64),
+    sampledAt: sampledAtSchema,
+  }),
+  'witness.merged': z.strictObject({ witnesses: witnessesSchema, basisVersion: z.int().min(0) }),
+  'guardian.exitReceipt': z.strictObject({
+    ...receiptBinding,
+    complete: z.boolean(),
+    reaped: z.int().min(0),
+    adopted: z.int().min(0),
+    terminated: z.boolean(),
+    lostNested: z.int().min(0),
+    ...workloadResult,
+  }),
+  'enclosing.receiptAccepted': z.strictObject({
+    enclosingScopeId: scopeIdSchema,
+    receiptDigest: digest,
+    checks: z.strictObject({
+      enclosingComplete: z.boolean(),
+      enclosingOriginal: z.boolean(),
+      launcherRelation: z.boolean(),
+      isolatedLaunch: z.boolean(),
+      witnessesContained: z.boolean(),
+      inferred: z.boolean(),
+    }),
+    survivors: z.int().min(0),
+  }),
+  'boot.epochEnded': z.strictObject({ currentBootId: bootIdSchema, uniform: z.boolean() }),
+  'coverage.gap': z.strictObject({ reason: gapReasonSchema }),
+  'sideEffect.committed': z.strictObject({ effectId: z.string().min(1).max(256) }),
+  'sideEffect.done': z.strictObject({ effectId: z.string().min(1).max(256) }),
+  'drain.requested': z.strictObject({ cause: drainCauseSchema, graceMs: durationMs, budgetMs: durationMs, requestId }),
+  'drain.quiesced': z.strictObject({ members: witnessesSchema, total: z.int().min(0), scans: z.int().min(0) }),
+  'drain.signalled': z.strictObject({ signalled: z.int().min(0), skippedGuardians: z.int().min(0) }),
+  'drain.budgetExhausted': z.strictObject({ elapsedMs: durationMs, survivors: z.int().min(0) }),
+  'drain.inspectionFailed': z.strictObject({ reasonCode, resumed: z.int().min(0) }),
+} as const;
