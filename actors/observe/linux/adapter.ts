@@ -1,6 +1,7 @@
 import type { ProcessIdentity } from '../../../machines/identity.ts';
 import type { Sample } from '../sample.ts';
 import { CaptureError, captureIdentity } from './capture.ts';
+import { monotonicMs } from './clock.ts';
 import { type ContextProblem, type ContextResult, isProblem, type OwnProcess, readContext } from './context.ts';
 import { type Eyes, LOOK_BYTES } from './look.ts';
 import { findPidfdHolder, type PidfdHolder, sampleByPidfd } from './pidfd.ts';
@@ -35,12 +36,6 @@ export interface SliceOptions {
   readonly context?: ContextResult;
 }
 
-/** Node's hrtime is CLOCK_MONOTONIC, which stands still while the machine is suspended. */
-function monotonicMs(): number {
-  const [seconds, nanoseconds] = process.hrtime();
-  return seconds * 1_000 + nanoseconds / 1e6;
-}
-
 function ownProcess(): OwnProcess {
   return { pid: process.pid, groups: [...(process.getgroups?.() ?? []), process.getegid?.() ?? -1] };
 }
@@ -56,7 +51,7 @@ export class LinuxAdapter {
   readonly #own: OwnProcess;
   readonly #pins: Pins;
   readonly #monoMs: () => number;
-  #lastBootId = '';
+  #lastBootId = 'unreadable';
 
   constructor(options: LinuxAdapterOptions) {
     this.#installationId = options.installationId;
@@ -141,7 +136,7 @@ export class LinuxAdapter {
     if (settled !== undefined) return settled;
     const pinned = this.#pins.sample(identity, context);
     if (pinned !== undefined) return pinned;
-    const held = holder === undefined ? undefined : sampleByPidfd(this.#eyes, identity, context, holder);
+    const held = holder === undefined ? undefined : sampleByPidfd(this.#eyes, { identity, context, holder });
     return held ?? sampleByPath(this.#eyes, identity, context);
   }
 

@@ -59,16 +59,18 @@ export function findPidfdHolder(eyes: Eyes, identity: ProcessIdentity, holderPid
   return undefined;
 }
 
+export interface PidfdSampleRequest {
+  readonly identity: ProcessIdentity;
+  readonly context: SamplingContext;
+  readonly holder: PidfdHolder;
+}
+
 /**
  * One process through somebody's pidfd, at most three reads. Undefined when the descriptor shows something else by now:
  * then the path has to do.
  */
-export function sampleByPidfd(
-  eyes: Eyes,
-  identity: ProcessIdentity,
-  context: SamplingContext,
-  holder: PidfdHolder,
-): Verdict | undefined {
+export function sampleByPidfd(eyes: Eyes, request: PidfdSampleRequest): Verdict | undefined {
+  const { identity, context, holder } = request;
   const info = readInfo(eyes, holder);
   if (info === undefined || info.inode !== identity.adapterEvidence) return undefined;
   if (info.pid === -1) return ended(lookAtStat(eyes, identity.pid) === 'gone' ? 'absent' : 'replaced', 'pidfd');

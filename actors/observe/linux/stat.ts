@@ -39,11 +39,13 @@ function decimal(bytes: Uint8Array, from: number, to: number): number {
 }
 
 /** The first byte of a later field, or -1 when the line ends before it. */
-function skipFields(bytes: Uint8Array, from: number, end: number, count: number): number {
+function skipFields(line: Uint8Array, from: number, count: number): number {
   let at = from;
   for (let left = count; left > 0; left -= 1) {
-    while (at < end && bytes[at] !== SPACE) at += 1;
-    if (at >= end) return -1;
+    while (line[at] !== SPACE) {
+      if (line[at] === NEWLINE) return -1;
+      at += 1;
+    }
     at += 1;
   }
   return at;
@@ -64,11 +66,11 @@ export function parseStat(bytes: Buffer, length: number): ProcessStat | undefine
 
   const stateAt = close + 2;
   if (stateAt >= end || bytes[stateAt] === SPACE || bytes[stateAt + 1] !== SPACE) return undefined;
-  const threadsAt = skipFields(bytes, stateAt, end, THREADS_FIELD - STATE_FIELD);
+  const threadsAt = skipFields(bytes, stateAt, THREADS_FIELD - STATE_FIELD);
   if (threadsAt < 0) return undefined;
   const threadsEnd = digitsEnd(bytes, threadsAt, end);
   if (threadsEnd === threadsAt || bytes[threadsEnd] !== SPACE) return undefined;
-  const startAt = skipFields(bytes, threadsAt, end, START_FIELD - THREADS_FIELD);
+  const startAt = skipFields(bytes, threadsAt, START_FIELD - THREADS_FIELD);
   if (startAt < 0) return undefined;
   const startEnd = digitsEnd(bytes, startAt, end);
   if (startEnd === startAt || bytes[startEnd] !== SPACE) return undefined;

@@ -1,0 +1,15 @@
+import type { ProcessIdentity } from '../../machines/identity.ts';
+import type { Sample } from './sample.ts';
+
+/** Payload of `process.observed`: one look at the recorded process of a run, made under `basisVersion` of its actor. */
+export function processFacts(identity: ProcessIdentity, sample: Sample, basisVersion: number) {
+  const { result, reason, sampledAt, contextDigest } = sample;
+  // Everything but an unknown was confirmed by a second look or by a descriptor that names one process.
+  return { result, reason, stable: result !== 'unknown', identity, basisVersion, sampledAt, contextDigest };
+}
+
+/** Payload of `guardian.observed`. However a guardian came to an end, what matters to its scope is that it is not there. */
+export function guardianFacts(sample: Sample) {
+  const { result, reason, sampledAt, contextDigest } = sample;
+  return { result: result === 'ended' ? ('absent' as const) : result, reason, contextDigest, sampledAt };
+}

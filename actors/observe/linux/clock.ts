@@ -1,0 +1,44 @@
+import type { Clock } from '../clock.ts';
+import { readBootId } from './context.ts';
+import { createProcReader, type ProcReader } from './proc.ts';
+
+/** Node's hrtime is CLOCK_MONOTONIC. */
+export function monotonicMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1_000 + nanoseconds / 1e6;
+}
+
+/** setTimeout takes 31 bits of ms; one hour is far below and costs nothing to renew. */
+const LONGEST_TIMER_MS = 3_600_000;
+
+export interface SystemClockOptions {
+  readonly procRoot?: string;
+  readonly proc?: ProcReader;
+}
+
+/**
+ * The clocks of this machine. Libuv's timers run on CLOCK_MONOTONIC too, so a suspended machine fires nothing late.
+ * Throws when the boot id cannot be read: a deadline without its boot means nothing.
+ */
+export function createSystemClock(options: SystemClockOptions = {}): Clock {
+  const proc = options.proc ?? createProcReader();
+  const procRoot = options.procRoot ?? '/proc';
+  const bootId = readBootId(proc, procRoot);
+  return {
+    monoMs: monotonicMs,
+    // The first number of proc_uptime(5) is CLOCK_BOOTTIME in hundredths of a second; Node reads that clock nowhere else.
+    boottimeMs: () => Math.round(Number(proc.text(`${procRoot}/uptime`).split(' ')[0]) * 1_000),
+    now: () => ({ wallMs: Date.now(), monoMs: Math.floor(monotonicMs()), bootId }),
+    bootId: () => bootId,
+    wakeAt(atMonoMs, wake) {
+      let timer: NodeJS.Timeout;
+      const arm = (): void => {
+        const left = atMonoMs - monotonicMs();
+        timer =
+          left > LONGEST_TIMER_MS ? setTimeout(arm, LONGEST_TIMER_MS) : setTimeout(wake, Math.max(0, Math.ceil(left)));
+      };
+      arm();
+      return () => clearTimeout(timer);
+    },
+  };
+}
