@@ -1,0 +1,118 @@
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "guardian.h"
+
+enum { BACKLOG = 64 };
+
+/*
+ * Bound by a relative name from inside the directory: sun_path holds 108 bytes, paths are longer. Afterwards the
+ * guardian stands in the root, so that it keeps no directory of its launcher busy.
+ */
+void control_open(struct guardian *g) {
+  struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "ctl.sock"};
+  g->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (g->listener < 0 || fchdir(g->dir) != 0) refuse(g, RC_NO_SLOT, "socket", errno);
+  mode_t before = umask(0177);
+  int bound = bind(g->listener, (struct sockaddr *)&name, sizeof name);
+  int error = errno;
+  umask(before);
+  if (bound != 0) {
+    close(g->listener);
+    g->listener = -1; /* the name is somebody else's: refusing must not remove it */
+    refuse(g, RC_NO_SLOT, "socket", error);
+  }
+  if (listen(g->listener, BACKLOG) != 0) refuse(g, RC_NO_SLOT, "socket", errno);
+  if (chdir("/") != 0) refuse(g, RC_NO_SLOT, "socket", errno);
+}
+
+void control_close(struct guardian *g) {
+  if (g->listener < 0) return;
+  close(g->listener);
+  g->listener = -1;
+  unlinkat(g->dir, "ctl.sock", 0);
+}
+
+static struct client *free_client(struct guardian *g) {
+  struct client *found = NULL;
+  int plain = 0;
+  for (int at = 0; at < CLIENTS; at++) {
+    struct client *c = &g->client[at];
+    if (c->fd < 0 && found == NULL) found = c;
+    plain += c->fd >= 0 && !c->nested;
+  }
+  return plain < PLAIN_CLIENTS ? found : NULL;
+}
+
+/* Same user, or root, which could signal the processes anyway. */
+static bool peer_allowed(const struct guardian *g, int fd, pid_t *pid) {
+  struct ucred peer;
+  socklen_t length = sizeof peer;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return false;
+  *pid = peer.pid;
+  return peer.uid == g->uid || peer.uid == 0;
+}
+
+void control_accept(struct guardian *g) {
+  pid_t pid = 0;
+  int fd = accept4(g->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0) return;
+  struct client *c = peer_allowed(g, fd, &pid) ? free_client(g) : NULL;
+  if (c == NULL) {
+    close(fd);
+    return;
+  }
+  *c = (struct client){.fd = fd, .pidfd = -1, .peer = {.pid = pid}};
+}
+
+/* A nested guardian that goes without having said that its receipt is durable has taken its evidence with it. */
+void client_drop(struct guardian *g, struct client *c) {
+  if (c->nested && !c->done) g->lost_nested++;
+  close(c->fd);
+  if (c->pidfd >= 0) close(c->pidfd);
+  *c = (struct client){.fd = -1, .pidfd = -1};
+}
+
+/* Never waits for a reader: who does not take its lines is dropped, and asks again if it wants to know. */
+bool client_send(struct guardian *g, struct client *c, const char *line, size_t length) {
+  if (send(c->fd, line, length, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)length) return true;
+  client_drop(g, c);
+  return false;
+}
+
+void tell_followers(struct guardian *g, const char *line, size_t length) {
+  for (int at = 0; at < CLIENTS; at++) {
+    struct client *c = &g->client[at];
+    if (c->fd >= 0 && c->follows) client_send(g, c, line, length);
+  }
+}
+
+/* Takes the complete lines out of what has arrived; a line that exceeds the buffer is no request of ours. */
+static void take_lines(struct guardian *g, struct client *c) {
+  char *end;
+  while (c->fd >= 0 && (end = memchr(c->line, '\n', c->used)) != NULL) {
+    size_t length = (size_t)(end - c->line) + 1;
+    char line[sizeof c->line];
+    memcpy(line, c->line, length);
+    line[length - 1] = '\0';
+    memmove(c->line, c->line + length, c->used - length);
+    c->used -= length;
+    client_request(g, c, line);
+  }
+  if (c->fd >= 0 && c->used == sizeof c->line) client_drop(g, c);
+}
+
+void client_ready(struct guardian *g, struct client *c) {
+  ssize_t got = recv(c->fd, c->line + c->used, sizeof c->line - c->used, MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got <= 0) {
+    client_drop(g, c);
+    return;
+  }
+  c->used += (size_t)got;
+  take_lines(g, c);
+}

@@ -1,0 +1,81 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "guardian.h"
+
+/* LISTED entries of at most 40 bytes, and the words around them. */
+enum { EVENT_BYTES = 40 * LISTED + 256 };
+
+static void put_pairs(struct text *t, const struct members *m) {
+  size_t listed = 0;
+  text_add(t, "[");
+  for (size_t at = 0; at < m->count && listed < LISTED; at++) {
+    const struct member *one = &m->list[at];
+    if (one->nested || one->ended) continue;
+    text_add(t, listed++ > 0 ? ",[" : "[");
+    text_unsigned(t, (uint64_t)one->pid);
+    text_add(t, ",\"");
+    text_unsigned(t, one->start);
+    text_add(t, "\"]");
+  }
+  text_add(t, "]");
+}
+
+/* Tells everybody who follows and returns the line, for whoever attaches later; the caller frees it. */
+static char *tell(struct guardian *g, struct text *t) {
+  text_add(t, "}\n");
+  if (!t->full) tell_followers(g, t->at, t->used);
+  return t->at;
+}
+
+void say_quiesced(struct guardian *g, const struct members *m, size_t living) {
+  char *buffer = malloc(EVENT_BYTES);
+  if (buffer == NULL) return;
+  struct text t = text_over(buffer, EVENT_BYTES);
+  text_add(&t, "{\"event\":\"quiesced\",\"scans\":");
+  text_unsigned(&t, g->drain.scans);
+  text_add(&t, ",\"total\":");
+  text_unsigned(&t, living);
+  text_add(&t, ",\"members\":");
+  put_pairs(&t, m);
+  g->drain.quiesced = tell(g, &t);
+}
+
+void say_signalled(struct guardian *g, size_t total, size_t skipped) {
+  enum { ROOM = 128 };
+  char *buffer = malloc(ROOM);
+  if (buffer == NULL) return;
+  struct text t = text_over(buffer, ROOM);
+  text_add(&t, "{\"event\":\"signalled\",\"total\":");
+  text_unsigned(&t, total);
+  text_add(&t, ",\"skippedGuardians\":");
+  text_unsigned(&t, skipped);
+  g->drain.signalled = tell(g, &t);
+}
+
+void say_exhausted(struct guardian *g, size_t survivors) {
+  char *buffer = malloc(EVENT_BYTES);
+  if (buffer == NULL) return;
+  struct text t = text_over(buffer, EVENT_BYTES);
+  text_add(&t, "{\"event\":\"budgetExhausted\",\"survivors\":");
+  text_unsigned(&t, survivors);
+  text_add(&t, ",\"unkillable\":");
+  put_pairs(&t, &g->drain.unkillable);
+  free(tell(g, &t));
+}
+
+void say_settled(struct guardian *g, int code) {
+  char buffer[64];
+  struct text t = TEXT_OVER(buffer);
+  text_add(&t, "{\"event\":\"settled\",\"exit\":");
+  text_unsigned(&t, (uint64_t)code);
+  tell(g, &t);
+}
+
+/* A daemon that was restarted in the middle of a drain learns what the drain has already done. */
+void drain_attach(struct guardian *g, struct client *c) {
+  const char *lines[] = {g->drain.quiesced, g->drain.signalled};
+  for (size_t at = 0; at < sizeof lines / sizeof *lines; at++) {
+    if (lines[at] != NULL && !client_send(g, c, lines[at], strlen(lines[at]))) return;
+  }
+}

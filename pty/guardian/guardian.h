@@ -1,0 +1,249 @@
+/*
+ * The guardian: one small process per execution scope. It is the child subreaper of one workload, so it alone can
+ * say when no descendant of that workload remains, and it says so in a receipt. It starts nothing before the space
+ * for that receipt exists, and runs nothing before its launcher opens the gate.
+ *
+ * One thread, one struct, one poll loop. Each concern has a file of the same name; this header is the map.
+ */
+#ifndef CUSTODY_GUARDIAN_H
+#define CUSTODY_GUARDIAN_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "text.h"
+
+enum { PROTOCOL = 1, LINK_FD = 3 };
+
+/* Exit codes. 0 means: the exit receipt is durable. */
+enum {
+  RC_USAGE = 2,
+  RC_BAD_SPEC = 64,
+  RC_NO_SLOT = 73,
+  RC_NOT_DURABLE = 74,
+  RC_NOT_ENROLLED = 75,
+  RC_KERNEL = 125,
+};
+
+enum {
+  RECEIPT_BYTES = 4096,
+  ADOPTED_BYTES = 16384,
+  FRAME_MAX = 8 << 20,
+  NAME_MAX_BYTES = 64,
+  NONCE_BYTES = 32,
+  DIGEST_HEX = 64,
+  KNOWN_BUILDS = 8,
+  CLIENTS = 128,
+  PLAIN_CLIENTS = 32, /* the rest is kept for nested guardians: an idle viewer must not keep one from enrolling */
+  LISTED = 256,       /* members named in one answer; totals are always exact */
+};
+
+/* A process, in words that survive the reuse of its pid. pidfs is 0 where the kernel has no pidfs (before 6.9). */
+struct identity {
+  pid_t pid;
+  uint64_t start; /* clock ticks since boot, field 22 of /proc/PID/stat */
+  uint64_t pidfs; /* inode of its pidfd */
+};
+
+struct proc_stat {
+  pid_t ppid;
+  char state;
+  uint64_t threads;
+  uint64_t start;
+};
+
+enum slot_name { SLOT_START, SLOT_STATUS, SLOT_EXIT, SLOT_ADOPTED, SLOTS };
+
+struct slot {
+  int fd;
+  uint64_t dev, ino;
+  char nonce[NONCE_BYTES + 1];
+};
+
+/* What the launcher asks for. The strings live in the frame, which is unmapped once the workload has started. */
+struct spec {
+  char *frame;
+  size_t frame_bytes;
+  const char *dir, *cwd, *up;
+  char **argv, **env;
+  size_t argc, envc;
+  uint64_t umask, handshake_ms, grace_ms, budget_ms;
+};
+
+enum phase { GATED, RELEASING, RUNNING, ROOT_ENDED };
+
+enum how { HOW_PENDING, HOW_EXITED, HOW_SIGNALED, HOW_DUMPED, HOW_EXEC_FAILED, HOW_NOT_RELEASED };
+
+/* How the workload ended; absent is the value of a field that does not apply. */
+struct outcome {
+  enum how how;
+  int code, signal, error, wait_status;
+};
+enum { ABSENT = -1 };
+
+struct client {
+  int fd; /* -1: free */
+  bool follows; /* wants the events of the drain in progress */
+  bool nested;  /* an enrolled guardian; the connection lives as long as it does */
+  bool done;    /* the nested guardian has reported its own durable exit receipt */
+  int pidfd;
+  struct identity peer;
+  size_t used;
+  char line[128];
+};
+
+struct member {
+  pid_t pid, ppid;
+  uint64_t start;
+  char state;
+  bool running; /* some thread could still run user code */
+  bool ended;   /* a zombie without other threads */
+  bool nested;  /* an enrolled guardian: listed, never entered, never signalled but for one SIGTERM */
+};
+
+struct members {
+  struct member *list;
+  size_t count, room;
+  bool incomplete; /* the walk failed for want of memory or access: no convergence may be claimed */
+};
+
+enum drain_phase { DRAIN_IDLE, DRAIN_GRACE, DRAIN_QUIESCE, DRAIN_KILL, DRAIN_EXHAUSTED };
+
+struct drain {
+  enum drain_phase phase;
+  int64_t grace_until, budget_until, next_at; /* monotonic ms; next_at is when the next step is due */
+  uint64_t scans, digest;
+  unsigned agreements;
+  struct members suspended; /* exactly those that this drain has stopped */
+  struct members unkillable;
+  char *quiesced, *signalled; /* event lines, kept for clients that attach late */
+};
+
+struct guardian {
+  struct spec spec;
+  char scope[NAME_MAX_BYTES + 1], installation[NAME_MAX_BYTES + 1];
+  char boot[40], enclosing[384];
+  uint64_t pidns, timens, exe_dev, exe_ino;
+  uid_t uid;
+  int link, dir, signals, listener, up, child_pidfd, gate, exec_error;
+  char build[KNOWN_BUILDS][DIGEST_HEX + 1]; /* digests of other guardian builds that may enrol here */
+  size_t builds;
+  struct slot slot[SLOTS];
+  struct identity self, child;
+  enum phase phase;
+  int64_t gate_until;
+  const char *abandoned; /* why the gate was never opened; NULL while that is undecided */
+  struct outcome outcome;
+  uint64_t reaped, adopted, lost_nested, adopted_used;
+  bool terminated, hides_pids;
+  struct drain drain;
+  struct client client[CLIENTS];
+};
+
+/* link.c: the stream to the launcher */
+void link_event(struct guardian *g, const struct text *line);
+_Noreturn void refuse(struct guardian *g, int code, const char *step, int error);
+
+/* spec.c, parse.c: the frame from the launcher */
+void spec_read(struct guardian *g);
+void spec_forget(struct guardian *g);
+bool spec_parse(struct guardian *g, const char **wrong);
+
+/* clock.c */
+int64_t now_ms(void);
+uint64_t boottime_ns(void);
+
+/* identity.c: who is who, from /proc and pidfds */
+bool proc_stat(pid_t pid, pid_t thread, struct proc_stat *out);
+bool proc_read(struct text *path, char *buffer, size_t room, size_t *length);
+uint64_t pidfs_number(int pidfd);
+bool identify(pid_t pid, int pidfd, struct identity *out);
+void identity_text(struct text *t, const struct identity *id);
+int signal_verified(pid_t pid, uint64_t start, int number);
+
+/* context.c: what the receipts say about the host */
+bool context_read(struct guardian *g);
+bool proc_hides_pids(void);
+
+/* slots.c: reserved receipt space */
+void slots_open(struct guardian *g);
+bool slot_publish(struct guardian *g, enum slot_name name, struct text *line);
+void adopted_append(struct guardian *g, pid_t pid, int wait_status);
+
+/* receipt.c: what the receipts say */
+bool receipt_start(struct guardian *g);
+bool receipt_status(struct guardian *g);
+bool receipt_exit(struct guardian *g);
+
+/* launch.c, workload.c: the gated child */
+void launch(struct guardian *g);
+void gate_open(struct guardian *g);
+void gate_abandon(struct guardian *g, const char *reason);
+void exec_result(struct guardian *g);
+_Noreturn void become_workload(const struct guardian *g, int gate, int error);
+
+/* reap.c */
+bool reap_all(struct guardian *g);
+
+/* loop.c */
+int guard(struct guardian *g);
+
+/* control.c, answer.c: the socket */
+void control_open(struct guardian *g);
+void control_close(struct guardian *g);
+void control_accept(struct guardian *g);
+void client_ready(struct guardian *g, struct client *c);
+void client_drop(struct guardian *g, struct client *c);
+bool client_send(struct guardian *g, struct client *c, const char *line, size_t length);
+void client_request(struct guardian *g, struct client *c, char *line);
+void tell_followers(struct guardian *g, const char *line, size_t length);
+
+/* enrol.c: both sides of nesting */
+void enrol_with_enclosing(struct guardian *g);
+void enrol_done(struct guardian *g);
+void enrol_answer(struct guardian *g, struct client *c, const char *scope);
+void nested_settle(struct guardian *g);
+bool is_nested(const struct guardian *g, pid_t pid, uint64_t start);
+size_t nested_count(const struct guardian *g);
+
+/* digest.c: SHA-256 of an executable, in lowercase hex */
+bool digest_of(int fd, char hex[DIGEST_HEX + 1]);
+
+/* members.c: the descendants */
+void members_read(const struct guardian *g, struct members *m);
+bool members_note(struct members *m, const struct member *one);
+const struct member *members_find(const struct members *m, pid_t pid, uint64_t start);
+void members_free(struct members *m);
+
+/* sweep.c: one signal to every descendant */
+struct sweep {
+  size_t living, running, sent, skipped;
+  uint64_t digest;
+};
+void sweep(struct guardian *g, struct members *m, int number, struct sweep *out);
+void resume_suspended(struct guardian *g);
+
+/* drain.c, drain_events.c: bounded termination */
+bool drain_begin(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms);
+void drain_step(struct guardian *g);
+bool drain_active(const struct guardian *g);
+void drain_attach(struct guardian *g, struct client *c);
+void say_quiesced(struct guardian *g, const struct members *m, size_t living);
+void say_signalled(struct guardian *g, size_t total, size_t skipped);
+void say_exhausted(struct guardian *g, size_t survivors);
+void say_settled(struct guardian *g, int code);
+
+/* signal.c: `custody-guardian signal PID START UID SIGNAL` */
+int signal_command(char **argv);
+
+/* Named points at which a test build can stop or kill the guardian; nothing in a shipped build. */
+#ifdef CUSTODY_TEST_STEPS
+void step(const char *name);
+#else
+#define step(name) ((void)0)
+#endif
+
+#endif

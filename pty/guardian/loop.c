@@ -1,0 +1,80 @@
+#include <errno.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "guardian.h"
+
+enum { AT_SIGNALS, AT_LISTENER, AT_LINK, AT_EXEC, AT_CLIENTS, SOURCES = AT_CLIENTS + CLIENTS };
+
+/* poll skips negative descriptors, so a source that is not of interest is simply left out. */
+static void gather(const struct guardian *g, struct pollfd *sources) {
+  sources[AT_SIGNALS] = (struct pollfd){.fd = g->signals, .events = POLLIN};
+  sources[AT_LISTENER] = (struct pollfd){.fd = g->listener, .events = POLLIN};
+  sources[AT_LINK] = (struct pollfd){.fd = g->phase == GATED && g->abandoned == NULL ? g->link : -1, .events = POLLIN};
+  sources[AT_EXEC] = (struct pollfd){.fd = g->phase == RELEASING ? g->exec_error : -1, .events = POLLIN};
+  for (int at = 0; at < CLIENTS; at++) {
+    sources[AT_CLIENTS + at] = (struct pollfd){.fd = g->client[at].fd, .events = POLLIN};
+  }
+}
+
+/* Milliseconds until something is due; -1, and therefore no timer and no wakeup, when nothing is. */
+static int patience(const struct guardian *g) {
+  int64_t due = INT64_MAX;
+  if (g->phase == GATED && g->abandoned == NULL) due = g->gate_until;
+  if (drain_active(g) && g->drain.next_at < due) due = g->drain.next_at;
+  if (due == INT64_MAX) return -1;
+  int64_t left = due - now_ms();
+  return left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int)left;
+}
+
+/* Hang-up and the rest stay blocked and pending: the guardian outlives its launcher and every terminal. */
+static void read_signals(struct guardian *g) {
+  struct signalfd_siginfo got;
+  while (read(g->signals, &got, sizeof got) == sizeof got) {
+    if (got.ssi_signo == SIGTERM || got.ssi_signo == SIGINT) drain_begin(g, g->spec.grace_ms, g->spec.budget_ms);
+  }
+}
+
+/* Exactly one byte opens the gate. Its absence, in whatever form, means that nothing may run. */
+static void read_gate_byte(struct guardian *g) {
+  char byte = 0;
+  ssize_t got = recv(g->link, &byte, 1, MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got == 1 && byte == 'G') gate_open(g);
+  else gate_abandon(g, got == 1 ? "wrongByte" : got == 0 ? "linkEnded" : "linkFailed");
+}
+
+static void dispatch(struct guardian *g, const struct pollfd *sources) {
+  if (sources[AT_SIGNALS].revents != 0) read_signals(g);
+  if (sources[AT_LINK].revents != 0) read_gate_byte(g);
+  if (sources[AT_EXEC].revents != 0) exec_result(g);
+  for (int at = 0; at < CLIENTS; at++) {
+    if (sources[AT_CLIENTS + at].revents != 0) client_ready(g, &g->client[at]);
+  }
+  if (sources[AT_LISTENER].revents != 0) control_accept(g);
+}
+
+/* Everybody is told only after the receipt is durable, and the enclosing guardian only if it is. */
+static int settle(struct guardian *g) {
+  nested_settle(g);
+  int code = receipt_exit(g) ? 0 : RC_NOT_DURABLE;
+  step("exitReceipt");
+  control_close(g);
+  if (code == 0) enrol_done(g);
+  say_settled(g, code);
+  return code;
+}
+
+/* Runs until no descendant remains; returns the exit code. */
+int guard(struct guardian *g) {
+  struct pollfd sources[SOURCES];
+  while (!reap_all(g)) {
+    gather(g, sources);
+    if (poll(sources, SOURCES, patience(g)) > 0) dispatch(g, sources);
+    if (g->phase == GATED && now_ms() >= g->gate_until) gate_abandon(g, "timeout");
+    if (drain_active(g) && now_ms() >= g->drain.next_at) drain_step(g);
+  }
+  return settle(g);
+}

@@ -1,0 +1,226 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "guardian.h"
+
+/* A tree that grows faster than it is walked must not hold the guardian for ever; the next scan sees the rest. */
+enum { MEMBERS_MAX = 1 << 17 };
+
+#ifdef CUSTODY_WITHOUT_CHILDREN_FILE
+#define CHILDREN "/no-such-file"
+#else
+#define CHILDREN "/children"
+#endif
+
+struct directory_entry {
+  uint64_t inode;
+  int64_t offset;
+  uint16_t length;
+  uint8_t type;
+  char name[];
+};
+
+bool members_note(struct members *m, const struct member *one) {
+  if (m->count == m->room) {
+    size_t room = m->room == 0 ? 64 : m->room * 2;
+    struct member *list = room > MEMBERS_MAX ? NULL : realloc(m->list, room * sizeof *list);
+    if (list == NULL) {
+      m->incomplete = true;
+      return false;
+    }
+    m->list = list;
+    m->room = room;
+  }
+  m->list[m->count++] = *one;
+  return true;
+}
+
+const struct member *members_find(const struct members *m, pid_t pid, uint64_t start) {
+  for (size_t at = 0; at < m->count; at++) {
+    if (m->list[at].pid == pid && m->list[at].start == start) return &m->list[at];
+  }
+  return NULL;
+}
+
+void members_free(struct members *m) {
+  free(m->list);
+  *m = (struct members){0};
+}
+
+static bool task_path(struct text *path, pid_t pid, pid_t thread, const char *leaf) {
+  text_add(path, "/proc/");
+  text_unsigned(path, (uint64_t)pid);
+  text_add(path, "/task/");
+  if (thread != 0) text_unsigned(path, (uint64_t)thread);
+  text_add(path, leaf);
+  return !path->full;
+}
+
+/* A thread that waits uninterruptibly with a stop pending (a vfork parent) cannot run user code again before it stops. */
+static bool stop_is_pending(pid_t pid, pid_t thread) {
+  char name[64], buffer[4096];
+  size_t length = 0;
+  struct text path = TEXT_OVER(name);
+  if (!task_path(&path, pid, thread, "/status") || !proc_read(&path, buffer, sizeof buffer, &length)) return false;
+  uint64_t pending = 0;
+  for (const char *at = buffer; (at = strstr(at, "Pnd:\t")) != NULL;) {
+    at += 5;
+    pending |= strtoull(at, NULL, 16);
+  }
+  return (pending & (1ull << (SIGSTOP - 1))) != 0;
+}
+
+static bool may_run(pid_t pid, pid_t thread, char state) {
+  if (strchr("TtZXx", state) != NULL) return false;
+  return state != 'D' || !stop_is_pending(pid, thread);
+}
+
+/* The numeric names of /proc/PID/task, or of /proc itself for pid 0, handed to `each` in turn until one says false. */
+static bool each_number(pid_t pid, bool (*each)(void *, pid_t), void *context) {
+  _Alignas(struct directory_entry) char buffer[4096];
+  char name[64];
+  struct text path = TEXT_OVER(name);
+  bool going = true;
+  if (pid == 0) text_add(&path, "/proc");
+  else task_path(&path, pid, 0, "");
+  int fd = open(path.at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return errno == ENOENT || errno == ESRCH;
+  for (long got; going && (got = syscall(SYS_getdents64, fd, buffer, sizeof buffer)) > 0;) {
+    for (long at = 0; going && at < got;) {
+      const struct directory_entry *entry = (const struct directory_entry *)(void *)(buffer + at);
+      uint64_t number = 0;
+      at += entry->length;
+      if (parse_unsigned(entry->name, INT32_MAX, &number)) going = each(context, (pid_t)number);
+    }
+  }
+  close(fd);
+  return going;
+}
+
+/* Every thread must have stopped before its process counts as stopped; the leader of a living one may be a zombie. */
+static bool note_thread(void *context, pid_t thread) {
+  struct member *one = context;
+  struct proc_stat stat;
+  if (thread != one->pid && proc_stat(one->pid, thread, &stat) && may_run(one->pid, thread, stat.state)) {
+    one->running = true;
+  }
+  return !one->running;
+}
+
+/* Adds one process as it is now; a process that has gone meanwhile is not a member. */
+static void note_process(const struct guardian *g, struct members *m, pid_t pid) {
+  struct proc_stat stat;
+  if (!proc_stat(pid, 0, &stat)) {
+    if (errno != ENOENT && errno != ESRCH) m->incomplete = true;
+    return;
+  }
+  struct member one = {.pid = pid, .ppid = stat.ppid, .start = stat.start, .state = stat.state};
+  one.ended = (stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1;
+  one.nested = is_nested(g, pid, stat.start);
+  one.running = may_run(pid, pid, stat.state);
+  if (stat.threads > 1) each_number(pid, note_thread, &one);
+  members_note(m, &one);
+}
+
+/* The children of one thread: a list of numbers that may be longer than any buffer. False: the kernel has no such file. */
+static bool read_children(const struct guardian *g, struct members *m, pid_t pid, pid_t thread) {
+  char name[64], buffer[1024];
+  uint64_t child = 0;
+  struct text path = TEXT_OVER(name);
+  if (!task_path(&path, pid, thread, CHILDREN)) return false;
+  int fd = open(path.at, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return errno != ENOENT || pid != g->self.pid; /* our own file is missing only where no process has one */
+  for (ssize_t got; (got = read(fd, buffer, sizeof buffer)) > 0;) {
+    for (ssize_t at = 0; at < got; at++) {
+      if (buffer[at] >= '0' && buffer[at] <= '9') {
+        child = child * 10 + (uint64_t)(buffer[at] - '0');
+      } else if (child != 0) {
+        note_process(g, m, (pid_t)child);
+        child = 0;
+      }
+    }
+  }
+  close(fd);
+  return true;
+}
+
+struct walk {
+  const struct guardian *g;
+  struct members *m;
+  pid_t pid;
+};
+
+static bool enter_thread(void *context, pid_t thread) {
+  struct walk *w = context;
+  return read_children(w->g, w->m, w->pid, thread);
+}
+
+/* Every thread has children of its own. */
+static bool enter(const struct guardian *g, struct members *m, pid_t pid) {
+  struct walk w = {.g = g, .m = m, .pid = pid};
+  return each_number(pid, enter_thread, &w);
+}
+
+static int by_pid(const void *left, const void *right) {
+  const struct member *a = left, *b = right;
+  return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static bool note_any(void *context, pid_t pid) {
+  struct walk *w = context;
+  note_process(w->g, w->m, pid);
+  return true;
+}
+
+static bool hangs_below(const struct guardian *g, const struct members *all, const struct member *one) {
+  struct member key = {.pid = one->ppid};
+  for (size_t depth = 0; depth < all->count && key.pid != g->self.pid; depth++) {
+    const struct member *parent = bsearch(&key, all->list, all->count, sizeof key, by_pid);
+    if (parent == NULL || parent->nested) return false;
+    key.pid = parent->ppid;
+  }
+  return key.pid == g->self.pid;
+}
+
+/* Without CONFIG_PROC_CHILDREN: one pass over all processes, of which those count whose way up leads to us. */
+static void scan_all(const struct guardian *g, struct members *m) {
+  struct members all = {0};
+  struct walk w = {.g = g, .m = &all};
+  if (!each_number(0, note_any, &w) || all.incomplete) m->incomplete = true;
+  if (all.count > 0) qsort(all.list, all.count, sizeof *all.list, by_pid);
+  for (size_t at = 0; at < all.count; at++) {
+    if (hangs_below(g, &all, &all.list[at])) members_note(m, &all.list[at]);
+  }
+  members_free(&all);
+}
+
+/* A process that was reparented during the walk was met twice. */
+static void drop_doubles(struct members *m) {
+  size_t kept = 0;
+  qsort(m->list, m->count, sizeof *m->list, by_pid);
+  for (size_t at = 0; at < m->count; at++) {
+    if (kept == 0 || m->list[kept - 1].pid != m->list[at].pid) m->list[kept++] = m->list[at];
+  }
+  m->count = kept;
+}
+
+/*
+ * The descendants at about one moment, zombies included, enrolled guardians named but not entered. One walk proves
+ * nothing, since the tree moves under it; walks that agree while nobody runs do.
+ */
+void members_read(const struct guardian *g, struct members *m) {
+  m->count = 0;
+  m->incomplete = false;
+  if (!enter(g, m, g->self.pid)) {
+    scan_all(g, m);
+    return;
+  }
+  for (size_t at = 0; at < m->count; at++) {
+    if (!m->list[at].nested && !m->list[at].ended) enter(g, m, m->list[at].pid);
+  }
+  if (m->count > 1) drop_doubles(m);
+}

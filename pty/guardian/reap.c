@@ -1,0 +1,77 @@
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "guardian.h"
+
+#ifdef CUSTODY_WITHOUT_WALL
+enum { EVERY_CHILD = 0 };
+#else
+/* A child that was made with another exit signal than SIGCHLD is no child at all to a wait without __WALL. */
+enum { EVERY_CHILD = __WALL };
+#endif
+
+static int raw_status(const siginfo_t *info) {
+  if (info->si_code == CLD_EXITED) return (info->si_status & 0xff) << 8;
+  return info->si_status | (info->si_code == CLD_DUMPED ? 0x80 : 0);
+}
+
+static void say_not_released(struct guardian *g) {
+  char buffer[96];
+  struct text line = TEXT_OVER(buffer);
+  text_add(&line, "{\"event\":\"notReleased\",\"reason\":\"");
+  text_add(&line, g->abandoned == NULL ? "childEnded" : g->abandoned);
+  text_add(&line, "\"}\n");
+  link_event(g, &line);
+}
+
+/*
+ * The leader's end is published while the leader is still our zombie: whoever reads the receipt cannot meet another
+ * process under its pid. That the image could not be executed is known from the error pipe, not from the code.
+ */
+static void note_workload(struct guardian *g, const siginfo_t *info) {
+  struct outcome *o = &g->outcome;
+  exec_result(g);
+  o->wait_status = raw_status(info);
+  if (g->phase == GATED) {
+    o->how = HOW_NOT_RELEASED;
+    say_not_released(g);
+  } else if (info->si_code == CLD_EXITED) {
+    o->how = o->error == ABSENT ? HOW_EXITED : HOW_EXEC_FAILED;
+    o->code = info->si_status;
+  } else {
+    o->how = info->si_code == CLD_DUMPED ? HOW_DUMPED : HOW_SIGNALED;
+    o->signal = info->si_status;
+  }
+  g->phase = ROOT_ENDED;
+  receipt_status(g); /* a failure shows in the exit receipt, which repeats the status and decides the exit code */
+}
+
+static void note(struct guardian *g, const siginfo_t *info) {
+  g->reaped++;
+  if (info->si_pid == g->child.pid && g->outcome.how == HOW_PENDING) {
+    note_workload(g, info);
+    return;
+  }
+  g->adopted++;
+  adopted_append(g, info->si_pid, raw_status(info));
+}
+
+/*
+ * Looks at each ended child before it takes it, so that nothing is lost when the guardian dies between the two.
+ * True: ECHILD, no descendant remains. That answer, and no other, is the proof.
+ */
+bool reap_all(struct guardian *g) {
+  for (;;) {
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | EVERY_CHILD) != 0) {
+      if (errno == EINTR) continue;
+      return errno == ECHILD;
+    }
+    if (info.si_pid == 0) return false;
+    note(g, &info);
+    pid_t pid = info.si_pid;
+    waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | EVERY_CHILD);
+  }
+}

@@ -1,0 +1,74 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "guardian.h"
+#include "kernel.h"
+
+enum { GATE_FD = 3, ERROR_FD = 4, OOM_RAISE = 200, OOM_MAX = 1000 };
+
+enum { RC_GATE_CLOSED = 125, RC_CANNOT_EXEC = 126, RC_NOT_FOUND = 127 };
+
+/* When memory runs out, the workload must go before the only witness of its end. Best effort: the score is advice. */
+static void raise_oom_score(void) {
+  char buffer[16];
+  int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+  if (fd < 0) return;
+  ssize_t got = read(fd, buffer, sizeof buffer - 1);
+  bool negative = got > 0 && buffer[0] == '-';
+  uint64_t score = 0;
+  for (ssize_t at = negative; at < got && buffer[at] >= '0' && buffer[at] <= '9'; at++) {
+    score = score * 10 + (uint64_t)(buffer[at] - '0');
+  }
+  int64_t raised = (negative ? -(int64_t)score : (int64_t)score) + OOM_RAISE;
+  struct text line = TEXT_OVER(buffer);
+  text_signed(&line, raised > OOM_MAX ? OOM_MAX : raised);
+  ssize_t ignored = pwrite(fd, line.at, line.used, 0);
+  (void)ignored;
+  close(fd);
+}
+
+_Noreturn static void fail(int error, int code) {
+  ssize_t ignored = write(ERROR_FD, &error, sizeof error);
+  (void)ignored;
+  _exit(code);
+}
+
+/* Ignored signals and blocked ones survive exec; the workload starts as from a fresh login. */
+static void default_signals(void) {
+  struct sigaction standard = {.sa_handler = SIG_DFL};
+  sigset_t none;
+  for (int number = 1; number < NSIG; number++) sigaction(number, &standard, NULL);
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Leaves the streams, the gate and the error pipe. The copy of the link must go: it would hide the guardian's death. */
+static void keep_only(int gate, int error) {
+  if (dup3(gate, GATE_FD, O_CLOEXEC) < 0 || dup3(error, ERROR_FD, O_CLOEXEC) < 0) _exit(RC_GATE_CLOSED);
+  close_from(ERROR_FD + 1);
+}
+
+/*
+ * The forked child. It waits for exactly the gate byte; the end of the gate pipe means that the guardian has died or
+ * given up, and then the image must never run.
+ */
+_Noreturn void become_workload(const struct guardian *g, int gate, int error) {
+  char byte = 0;
+  raise_oom_score();
+  if (!g->hides_pids) prctl(PR_SET_DUMPABLE, 0); /* until exec: the receipts' nonces are in this memory */
+  setsid();
+  keep_only(gate, error);
+#ifndef CUSTODY_WITHOUT_GATE
+  if (read(GATE_FD, &byte, 1) != 1 || byte != 'G') _exit(RC_GATE_CLOSED);
+#endif
+  umask((mode_t)g->spec.umask);
+  if (chdir(g->spec.cwd) != 0) fail(errno, RC_CANNOT_EXEC);
+  default_signals();
+  environ = g->spec.env;
+  execvp(g->spec.argv[0], g->spec.argv);
+  fail(errno, errno == ENOENT ? RC_NOT_FOUND : RC_CANNOT_EXEC);
+}

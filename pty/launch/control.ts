@@ -1,0 +1,183 @@
+import { closeSync, constants, openSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { createConnection } from 'node:net';
+import type { DrainEvent, Hello, Members } from './controlMessages.ts';
+import { answerSchema, drainEventSchema, helloSchema, membersSchema } from './controlMessages.ts';
+import { onLines } from './lines.ts';
+
+/**
+ * `unreachable`: nothing listens there, which is no proof of an end. `unresponsive`: it listens and does not answer
+ * (a stopped guardian is alive). `closed`: the connection ended in the middle. `refused`: it answered with an error.
+ */
+export type ControlErrorCode = 'guardian_unreachable' | 'unresponsive' | 'control_closed' | 'control_refused';
+
+export class ControlError extends Error {
+  readonly code: ControlErrorCode;
+  readonly next = ['observe the guardian and its receipts; the answer of its socket proves nothing'] as const;
+
+  constructor(code: ControlErrorCode, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'ControlError';
+    this.code = code;
+  }
+}
+
+export interface ControlClient {
+  hello(): Promise<Hello>;
+  /** The descendants now, at most 256 of them named; `total` is exact. */
+  members(): Promise<Members>;
+  /**
+   * Begins a bounded termination, or joins the one in progress, and yields its events up to `settled` or
+   * `budgetExhausted`. SIGTERM at once, then `graceMs` to leave, then at most `budgetMs` for stop, kill and reap.
+   */
+  terminate(bounds: { graceMs: number; budgetMs: number }): AsyncIterable<DrainEvent>;
+  close(): void;
+}
+
+export interface ControlOptions {
+  /** How long one answer may take before the guardian counts as unresponsive. */
+  readonly timeoutMs?: number;
+}
+
+/** Resolves with the connected socket. Goes through /proc/self/fd because a socket path holds only 108 bytes. */
+function connect(scopeDir: string, timeoutMs: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    let directory: number;
+    try {
+      directory = openSync(scopeDir, constants.O_RDONLY | constants.O_DIRECTORY);
+    } catch (error) {
+      reject(new ControlError('guardian_unreachable', 'the scope directory cannot be opened', error));
+      return;
+    }
+    const socket = createConnection({ path: `/proc/self/fd/${directory}/ctl.sock` });
+    const finish = (error?: ControlError) => {
+      clearTimeout(timer);
+      closeSync(directory);
+      socket.removeAllListeners();
+      if (error === undefined) return resolve(socket);
+      socket.on('error', () => undefined).destroy();
+      reject(error);
+    };
+    const timer = setTimeout(() => finish(new ControlError('unresponsive', 'no connection in time')), timeoutMs);
+    socket.once('connect', () => finish());
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      const full = error.code === 'EAGAIN'; // a backlog that nobody empties
+      finish(new ControlError(full ? 'unresponsive' : 'guardian_unreachable', 'the guardian cannot be reached', error));
+    });
+  });
+}
+
+type Waiter = (value: unknown) => void;
+
+/** Answers come in the order of the requests; events of a drain may come in between and have a queue of their own. */
+class Channel {
+  readonly #socket: Socket;
+  readonly #timeoutMs: number;
+  readonly #answers: Waiter[] = [];
+  readonly #events: DrainEvent[] = [];
+  #eventWaiter: (() => void) | undefined;
+  #closed = false;
+
+  constructor(socket: Socket, timeoutMs: number) {
+    this.#socket = socket;
+    this.#timeoutMs = timeoutMs;
+    onLines(socket, { line: (value) => this.#take(value), ended: () => this.#end() });
+  }
+
+  #take(value: unknown): void {
+    const event = drainEventSchema.safeParse(value);
+    if (!event.success) {
+      this.#answers.shift()?.(value);
+      return;
+    }
+    this.#events.push(event.data);
+    this.#eventWaiter?.();
+  }
+
+  #end(): void {
+    this.#closed = true;
+    for (const waiter of this.#answers.splice(0)) waiter(undefined);
+    this.#eventWaiter?.();
+  }
+
+  /** After a silence the order of answers is no longer known, so the connection is given up with it. */
+  #unresponsive(what: string): ControlError {
+    this.close();
+    return new ControlError('unresponsive', `no ${what} within ${this.#timeoutMs} ms`);
+  }
+
+  send(line: string): void {
+    if (this.#closed) throw new ControlError('control_closed', 'the connection to the guardian has ended');
+    this.#socket.write(`${line}\n`);
+  }
+
+  ask(line: string): Promise<unknown> {
+    this.send(line);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(this.#unresponsive('answer')), this.#timeoutMs);
+      this.#answers.push((value) => {
+        clearTimeout(timer);
+        if (value === undefined) reject(new ControlError('control_closed', 'the guardian closed the connection'));
+        else resolve(value);
+      });
+    });
+  }
+
+  async nextEvent(withinMs: number): Promise<DrainEvent> {
+    if (this.#events.length === 0 && !this.#closed) await this.#something(withinMs);
+    const event = this.#events.shift();
+    if (event !== undefined) return event;
+    if (this.#closed) throw new ControlError('control_closed', 'the guardian closed the connection during a drain');
+    throw this.#unresponsive('event of the drain');
+  }
+
+  #something(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, withinMs);
+      this.#eventWaiter = () => {
+        clearTimeout(timer);
+        this.#eventWaiter = undefined;
+        resolve();
+      };
+    });
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+}
+
+/** Each event has the drain's own bounds to come in, and the answer time on top. */
+async function* drainEvents(
+  channel: Channel,
+  bounds: { graceMs: number; budgetMs: number; timeoutMs: number },
+): AsyncGenerator<DrainEvent> {
+  channel.send(`terminate ${bounds.graceMs} ${bounds.budgetMs}`);
+  for (let first = true; ; first = false) {
+    const bound = first ? bounds.timeoutMs : bounds.graceMs + bounds.budgetMs + bounds.timeoutMs;
+    const event = await channel.nextEvent(bound);
+    yield event;
+    if (event.event === 'settled' || event.event === 'budgetExhausted') return;
+  }
+}
+
+/**
+ * Connects to the guardian of a scope, whatever the length of the path. Throws ControlError; neither silence nor
+ * absence is evidence about the workload.
+ */
+export async function controlClient(scopeDir: string, options: ControlOptions = {}): Promise<ControlClient> {
+  const timeoutMs = options.timeoutMs ?? 2000;
+  const channel = new Channel(await connect(scopeDir, timeoutMs), timeoutMs);
+  const ask = async (line: string) => {
+    const value = await channel.ask(line);
+    const refused = answerSchema.safeParse(value);
+    if (refused.success) throw new ControlError('control_refused', `the guardian answered ${refused.data.error}`);
+    return value;
+  };
+  return {
+    hello: async () => helloSchema.parse(await ask('hello 1')),
+    members: async () => membersSchema.parse(await ask('members')),
+    terminate: (bounds) => drainEvents(channel, { ...bounds, timeoutMs }),
+    close: () => channel.close(),
+  };
+}
