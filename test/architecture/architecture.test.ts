@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { madeUp, readProject } from './project.ts';
 import type { Rule } from './rule.ts';
 import { chartRules } from './rules/charts.ts';
-import { layerRules, parses } from './rules/layers.ts';
+import { fileRules, parses } from './rules/files.ts';
+import { layerRules } from './rules/layers.ts';
 import { ownershipRules } from './rules/ownership.ts';
 import { packageRules } from './rules/package.ts';
 import { planeRules } from './rules/planes.ts';
@@ -16,6 +17,7 @@ import { testRules } from './rules/tests.ts';
 import { textRules } from './rules/text.ts';
 
 const rules: readonly Rule[] = [
+  ...fileRules,
   ...layerRules,
   ...platformRules,
   ...purityRules,
@@ -38,25 +40,25 @@ function report(rule: Rule, files: typeof project): string[] {
   return rule.check(files).map(({ path, line, message }) => `${path}:${line} ${message}`);
 }
 
-describe.each(rules)('$name', (rule) => {
-  it('holds in this project', () => {
-    expect(report(rule, project)).toEqual([]);
+for (const rule of rules) {
+  describe(rule.name, () => {
+    it('holds in this project', () => {
+      expect(report(rule, project)).toEqual([]);
+    });
+
+    for (const [index, example] of rule.caught.entries()) {
+      it(`catches violation ${index + 1}`, () => {
+        expect(report(rule, madeUp(example))).not.toEqual([]);
+      });
+    }
+
+    for (const [index, example] of (rule.allowed ?? []).entries()) {
+      it(`lets lookalike ${index + 1} pass`, () => {
+        expect(report(rule, madeUp(example))).toEqual([]);
+      });
+    }
   });
-
-  it.each(rule.caught.map((example, index) => ({ number: index + 1, example })))(
-    'catches violation $number',
-    ({ example }) => {
-      expect(report(rule, madeUp(example))).not.toEqual([]);
-    },
-  );
-
-  it.each((rule.allowed ?? []).map((example, index) => ({ number: index + 1, example })))(
-    'lets lookalike $number pass',
-    ({ example }) => {
-      expect(report(rule, madeUp(example))).toEqual([]);
-    },
-  );
-});
+}
 
 it('shows violations that parse: what cannot be read is caught by one rule only', () => {
   const examples = rules.filter((rule) => rule !== parses).flatMap((rule) => [...rule.caught, ...(rule.allowed ?? [])]);

@@ -1,21 +1,25 @@
 import { codeOfC } from '../c.ts';
-import { isC, isProduction, isScript, type SourceFile } from '../project.ts';
+import { isC, isScript, productionScripts, type SourceFile } from '../project.ts';
 import { type Finding, finding, matchingLines, type Rule } from '../rule.ts';
 import { child, children, memberOf, nameOf, nodesOfType, parentOf, type SyntaxNode, textsOf } from '../syntax.ts';
 
 /** Asking whether a process exists (signal 0) is the observer's; sending is the guardian's, by verified identity. */
 const probeFolder = 'actors/observe/';
 
+/** Modules that signal a child of their own that nobody has reaped yet, so that its pid cannot be another's. */
+const ownChild: Readonly<Record<string, string>> = {
+  'cli/commands/daemon.ts': 'hands the signals of its terminal to the daemon that it keeps in the foreground',
+};
+
 const guardiansSend: Rule = {
   name: 'no TypeScript that ships sends a signal (SHUT-04): guardians do, to verified identities',
   check(files) {
-    return files
-      .filter((file) => isScript(file) && isProduction(file))
-      .flatMap((file) =>
-        killUses(file)
-          .filter((use) => !(file.path.startsWith(probeFolder) && isProbe(file, use)))
-          .map((use) => finding(file, use, 'ask the guardian for this')),
-      );
+    return productionScripts(files).flatMap((file) =>
+      [...killUses(file), ...borrowedKills(file)]
+        .filter((use) => !(file.path.startsWith(probeFolder) && isProbe(file, use)))
+        .filter((use) => !(file.path in ownChild && memberOf(use)?.object === 'child'))
+        .map((use) => finding(file, use, 'ask the guardian for this')),
+    );
   },
   caught: [
     { 'actors/daemon/stop.ts': "process.kill(pid, 'SIGTERM');" },
@@ -23,26 +27,29 @@ const guardiansSend: Rule = {
     { 'actors/observe/probe.ts': 'process.kill(pid, 9);' },
     { 'actors/observe/probe.ts': 'process.kill(pid);' },
     { 'pty/launch/launch.ts': 'child.kill();' },
-    { 'cli/main.ts': "process['kill'](pid, 15);" },
+    { 'cli/commands/daemon.ts': "process.kill(pid, 'SIGTERM');" },
+    { 'cli/main.ts': "globalThis.process['kill'](pid, 15);" },
     { 'cli/main.ts': "import { kill } from 'node:process';" },
     { 'cli/main.ts': 'const { kill } = process;' },
   ],
   allowed: [
     { 'actors/observe/probe.ts': 'process.kill(pid, 0);', 'cli/main.ts': "// process.kill(1)\nconst t = 'kill';" },
+    { 'cli/commands/daemon.ts': 'child.kill(signal);' },
   ],
 };
 
-/** Every mention of a `kill` member, of a destructured `kill`, and of an imported one. */
+/** Every mention of a member named `kill`, called or not. */
 function killUses(file: SourceFile): SyntaxNode[] {
-  const named = nodesOfType(file, 'ImportSpecifier').filter((node) => nameOf(child(node, 'imported')) === 'kill');
+  return nodesOfType(file, 'MemberExpression').filter((node) => memberOf(node)?.property === 'kill');
+}
+
+/** `kill` taken out of its object, by destructuring or by an import. */
+function borrowedKills(file: SourceFile): SyntaxNode[] {
+  const imported = nodesOfType(file, 'ImportSpecifier').filter((node) => nameOf(child(node, 'imported')) === 'kill');
   const taken = nodesOfType(file, 'ObjectPattern').flatMap((pattern) =>
     children(pattern, 'properties').filter((property) => nameOf(child(property, 'key')) === 'kill'),
   );
-  return [
-    ...nodesOfType(file, 'MemberExpression').filter((node) => memberOf(node)?.property === 'kill'),
-    ...named,
-    ...taken,
-  ];
+  return [...imported, ...taken];
 }
 
 function isProbe(file: SourceFile, use: SyntaxNode): boolean {
