@@ -89,7 +89,13 @@ export const scopeEvents = {
   'coverage.gap': z.strictObject({ reason: gapReasonSchema }),
   'sideEffect.committed': z.strictObject({ effectId: z.string().min(1).max(256) }),
   'sideEffect.done': z.strictObject({ effectId: z.string().min(1).max(256) }),
-  'drain.requested': z.strictObject({ cause: drainCauseSchema, graceMs: durationMs, budgetMs: durationMs, requestId }),
+  /** Absent durations mean those of the launch. */
+  'drain.requested': z.strictObject({
+    cause: drainCauseSchema,
+    graceMs: durationMs.optional(),
+    budgetMs: durationMs.optional(),
+    requestId,
+  }),
   'drain.quiesced': z.strictObject({ members: witnessesSchema, total: z.int().min(0), scans: z.int().min(0) }),
   'drain.signalled': z.strictObject({ signalled: z.int().min(0), skippedGuardians: z.int().min(0) }),
   'drain.budgetExhausted': z.strictObject({ elapsedMs: durationMs, survivors: z.int().min(0) }),

@@ -1,0 +1,41 @@
+/**
+ * The shared ownership assessment (OWN-01): the one place that says what the evidence about a scope amounts to.
+ * Admission, capacity, recovery, cleanup, shutdown, retention, worktree protection, status and doctor all ask here.
+ */
+
+import type { ProofKind } from './evidence.ts';
+import type { ScopeSnapshot } from './executionScope.ts';
+
+export type Assessment =
+  | { readonly state: 'live' }
+  | { readonly state: 'exited'; readonly proof: ProofKind }
+  | { readonly state: 'unverified'; readonly certainty: 'transient' | 'gap'; readonly reason: string };
+
+/**
+ * `corrupt` is a scope whose row could not be trusted; it counts as unverified for itself alone (OWN-10). Whether a
+ * launch in flight belongs to this daemon is known only to its coordinator, hence `isLaunchedHere`.
+ */
+export function assessOwnership(scope: ScopeSnapshot | 'corrupt', isLaunchedHere = true): Assessment {
+  if (scope === 'corrupt') return { state: 'unverified', certainty: 'gap', reason: 'record_corrupt' };
+  const { context } = scope;
+  if (scope.matches({ coverage: 'exitedProved' }) || scope.matches({ coverage: 'neverLaunched' })) {
+    return { state: 'exited', proof: context.proof?.kind ?? 'never_launched' };
+  }
+  if (context.witnessConflicts.length > 0) return { state: 'unverified', certainty: 'gap', reason: 'witness_conflict' };
+  if (scope.matches({ coverage: { unverified: 'gap' } })) {
+    return { state: 'unverified', certainty: 'gap', reason: context.gaps.at(-1) ?? 'guardian_gone' };
+  }
+  if (scope.matches({ coverage: { unverified: 'transient' } })) {
+    return { state: 'unverified', certainty: 'transient', reason: context.guardianLast?.reason ?? 'not_observed' };
+  }
+  if (scope.matches({ coverage: 'launching' }) && !isLaunchedHere) {
+    return { state: 'unverified', certainty: 'transient', reason: 'launch_unresolved' };
+  }
+  return { state: 'live' };
+}
+
+/** Live and unverified scopes hold exactly one slot each; Custody's own short effects hold none (OWN-02, ruling 25). */
+export function holdsSlot(scope: ScopeSnapshot | 'corrupt'): boolean {
+  if (scope !== 'corrupt' && scope.context.kind === 'effect') return false;
+  return assessOwnership(scope).state !== 'exited';
+}
