@@ -27,5 +27,7 @@ export const receiptBinding = {
   workload: receiptProcess,
   bootId: bootIdSchema,
   bytesDigest: digest,
+  /** The receipt's text without its padding, kept so that losing the file reopens no question (REPL-08). */
+  receiptText: z.string().max(4096),
   authentic: z.boolean(),
 };

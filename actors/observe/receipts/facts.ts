@@ -5,7 +5,7 @@ export type AuthenticReading = Extract<ReceiptReading, { status: 'authentic' }>;
 
 /** The facts that every receipt event carries to say which receipt it speaks of. */
 function binding(reading: AuthenticReading) {
-  const { receipt, slot, bytesDigest } = reading;
+  const { receipt, slot, bytes, bytesDigest } = reading;
   return {
     dev: slot.dev,
     ino: slot.ino,
@@ -13,6 +13,8 @@ function binding(reading: AuthenticReading) {
     workload: receipt.workload,
     bootId: receipt.boot,
     bytesDigest,
+    // The padding says nothing; with it the digest can be computed again from the journal alone.
+    receiptText: bytes.toString('utf8').trimEnd(),
     authentic: true as const,
   };
 }
