@@ -1,0 +1,81 @@
+/** Committed snapshots with their types: the one place where a kind's name becomes a snapshot type. */
+import type { ScopeSnapshot } from '../../machines/executionScope.ts';
+import type { GoalSnapshot } from '../../machines/goal.ts';
+import type { ActorKind } from '../../machines/ids.ts';
+import type { RunSnapshot } from '../../machines/run.ts';
+import type { GenerationSnapshot } from '../../machines/worktreeGeneration.ts';
+import type { Host, ListFilter } from '../host/host.ts';
+import { HostError } from '../host/hostError.ts';
+import { notFound, OperatingError } from './operatingError.ts';
+
+export interface SnapshotOf {
+  readonly goal: GoalSnapshot;
+  readonly run: RunSnapshot;
+  readonly worktreeGeneration: GenerationSnapshot;
+  readonly executionScope: ScopeSnapshot;
+}
+
+const words: Readonly<Record<ActorKind, string>> = {
+  goal: 'goal',
+  run: 'run',
+  worktreeGeneration: 'worktree',
+  executionScope: 'scope',
+};
+
+export function committed<Kind extends ActorKind>(host: Host, kind: Kind, id: string): SnapshotOf[Kind] | undefined {
+  return host.snapshotOf(kind, id) as SnapshotOf[Kind] | undefined;
+}
+
+/** Throws `not_found`. */
+export function required<Kind extends ActorKind>(host: Host, kind: Kind, id: string): SnapshotOf[Kind] {
+  const snapshot = committed(host, kind, id);
+  if (snapshot === undefined) throw notFound(words[kind], id);
+  return snapshot;
+}
+
+export type Listed<Kind extends ActorKind> =
+  | { readonly id: string; readonly snapshot: SnapshotOf[Kind] }
+  /** The row cannot be trusted; it fails closed for itself and hides nobody else (OWN-10). */
+  | { readonly id: string; readonly snapshot: 'corrupt' };
+
+const pageSize = 500;
+
+/** All actors of a kind that pass the filter, oldest first, read page by page. */
+export function* everyActor<Kind extends ActorKind>(
+  host: Host,
+  kind: Kind,
+  filter: ListFilter = {},
+): Generator<Listed<Kind>> {
+  let after: number | undefined;
+  for (;;) {
+    const page = host.list(kind, { ...filter, limit: pageSize, ...(after === undefined ? {} : { after }) });
+    for (const { id } of page) yield listed(host, kind, id);
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return;
+    after = last.key;
+  }
+}
+
+function listed<Kind extends ActorKind>(host: Host, kind: Kind, id: string): Listed<Kind> {
+  try {
+    return { id, snapshot: required(host, kind, id) };
+  } catch (error) {
+    if (error instanceof HostError && error.code !== 'unknown_actor') return { id, snapshot: 'corrupt' };
+    throw error;
+  }
+}
+
+/** The one actor whose id is, or begins with, what was typed. Throws `not_found` or `ambiguous_id` (exit 2). */
+export function resolveId(host: Host, kind: ActorKind, typed: string): string {
+  const matches = host.idsStartingWith(kind, typed, 9);
+  if (matches.includes(typed)) return typed;
+  const [only, second] = matches;
+  if (only === undefined) throw notFound(words[kind], typed);
+  if (second === undefined) return only;
+  throw new OperatingError({
+    code: 'ambiguous_id',
+    message: `${JSON.stringify(typed)} is the beginning of several ids: ${matches.slice(0, 8).join(', ')}`,
+    exitCode: 2,
+    details: { matches },
+  });
+}

@@ -1,0 +1,32 @@
+/** What the parts of a running daemon share. Built once in `start.ts`; nothing in here is looked up globally. */
+import type { Logger } from 'pino';
+import type { Store } from '../../persistence/store.ts';
+import type { Host } from '../host/host.ts';
+import type { Clock } from '../observe/clock.ts';
+import type { LinuxAdapter } from '../observe/linux/adapter.ts';
+import type { Config, LoadedConfig } from './config.ts';
+import type { Places } from './places.ts';
+
+export interface Runtime {
+  readonly places: Places;
+  readonly config: Config;
+  readonly loadedConfig: LoadedConfig;
+  readonly store: Store;
+  readonly host: Host;
+  readonly adapter: LinuxAdapter;
+  readonly clock: Clock;
+  /** The executable that is launched, and the SHA-256 under which a contract knows it. */
+  readonly guardian: { readonly path: string; readonly digest: string };
+  readonly log: Logger;
+  readonly version: string;
+  readonly startedMonoMs: number;
+}
+
+/** Sequence numbers within one start; together with the start number they make observation ids unique (ruling 2). */
+export function createSequence(store: Pick<Store, 'epoch' | 'startNumber'>): (what: string) => string {
+  let last = 0;
+  return (what) => {
+    last += 1;
+    return `${what}:${store.epoch}.${store.startNumber}.${last}`;
+  };
+}

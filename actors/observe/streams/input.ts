@@ -1,0 +1,14 @@
+import { type Observable, Subject } from 'rxjs';
+
+/** The writing end of a stream for code that knows no RxJS: commands to a watcher, requests for a pass. */
+export interface StreamInput<T> {
+  readonly values$: Observable<T>;
+  send(value: T): void;
+  /** Completes the stream; what is sent afterwards goes nowhere. */
+  end(): void;
+}
+
+export function createStreamInput<T>(): StreamInput<T> {
+  const subject = new Subject<T>();
+  return { values$: subject.asObservable(), send: (value) => subject.next(value), end: () => subject.complete() };
+}
