@@ -69,6 +69,7 @@ CREATE TABLE links (
   actor INTEGER NOT NULL REFERENCES actors (actor),
   PRIMARY KEY (kind, name, value, actor)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX links_of_actor ON links (actor);
 
 CREATE TABLE outbox (
   position INTEGER NOT NULL,

@@ -13,6 +13,8 @@ export interface Link {
 export interface LinksTable {
   add(link: Link, actorKey: number): void;
   remove(link: Link, actorKey: number): void;
+  /** Name → value of the stored links of one actor. */
+  of(actorKey: number): Readonly<Record<string, string>>;
   /** Actors of `link.kind` that carry the link, paged by row key. */
   find(link: Link, filter?: ActorFilter): readonly ActorSummary[];
 }
@@ -21,10 +23,12 @@ export function createLinksTable(connection: Connection): LinksTable {
   const prepare = statementCache(connection);
   const add = prepare('INSERT INTO links (kind, name, value, actor) VALUES (?, ?, ?, ?)');
   const remove = prepare('DELETE FROM links WHERE kind = ? AND name = ? AND value = ? AND actor = ?');
+  const of = prepare('SELECT name, value FROM links WHERE actor = ?');
 
   return {
     add: ({ kind, name, value }, actorKey) => void add.run(kind, name, value, actorKey),
     remove: ({ kind, name, value }, actorKey) => void remove.run(kind, name, value, actorKey),
+    of: (actorKey) => Object.fromEntries(of.raw().all(actorKey) as Array<[string, string]>),
     find({ kind, name, value }, filter = {}) {
       const { compare, order, after } = direction(filter);
       const flags = (['settled', 'released'] as const)
