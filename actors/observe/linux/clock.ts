@@ -31,13 +31,15 @@ export function createSystemClock(options: SystemClockOptions = {}): Clock {
     now: () => ({ wallMs: Date.now(), monoMs: Math.floor(monotonicMs()), bootId }),
     bootId: () => bootId,
     wakeAt(atMonoMs, wake) {
-      let timer: NodeJS.Timeout;
-      const arm = (): void => {
+      const arm = (left: number): NodeJS.Timeout =>
+        setTimeout(look, Math.min(LONGEST_TIMER_MS, Math.max(0, Math.ceil(left))));
+      // A timer counts from the start of the loop's turn and may so fire up to a millisecond early.
+      const look = (): void => {
         const left = atMonoMs - monotonicMs();
-        timer =
-          left > LONGEST_TIMER_MS ? setTimeout(arm, LONGEST_TIMER_MS) : setTimeout(wake, Math.max(0, Math.ceil(left)));
+        if (left > 0) timer = arm(left);
+        else wake();
       };
-      arm();
+      let timer = arm(atMonoMs - monotonicMs());
       return () => clearTimeout(timer);
     },
   };

@@ -122,7 +122,7 @@ function collect(proc: ProcReader, procRoot: string, own: OwnProcess): SamplingC
   return { ...facts, digest: createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32) };
 }
 
-/** Reads the context anew: eight small files, once per pass and once more before absence is believed. */
+/** Reads the context anew: seven small files, once per batch and once more before absence is believed. */
 export function readContext(proc: ProcReader, procRoot: string, own: OwnProcess): ContextResult {
   try {
     return collect(proc, procRoot, own);

@@ -1,20 +1,16 @@
-import type { Receipt, ReceiptKind, StartReceipt, StatusReceipt } from '../../../pty/guardian/receipt.ts';
-
-/** A process as receipts and handshakes name it. */
-export interface NamedProcess {
-  readonly pid: number;
-  readonly start: string;
-  readonly pidfs: string | null;
-}
+import type {
+  Receipt,
+  ReceiptKind,
+  ReceiptProcess,
+  StartReceipt,
+  WorkloadOutcome,
+} from '../../../pty/guardian/receipt.ts';
 
 /** The reserved file that the launcher created and recorded before anything ran. */
 export interface Slot {
   readonly dev: string;
   readonly ino: string;
 }
-
-/** The leader's end as a journal row or an earlier receipt has it; an exit receipt must repeat it. */
-export type RecordedStatus = Pick<StatusReceipt, 'how' | 'code' | 'signal' | 'errno' | 'waitStatus'>;
 
 /** Everything that is known about the receipt from elsewhere. A field that is left out is not compared. */
 export interface ReceiptExpectation {
@@ -28,12 +24,14 @@ export interface ReceiptExpectation {
   readonly pidns?: string | undefined;
   readonly timens?: string | undefined;
   /** From the handshake. Where the daemon died before it was recorded, the start receipt says it. */
-  readonly guardian?: NamedProcess | undefined;
-  readonly workload?: NamedProcess | undefined;
+  readonly guardian?: ReceiptProcess | undefined;
+  readonly workload?: ReceiptProcess | undefined;
+  /** The scope whose guardian is to be the next subreaper; null when there is none. */
+  readonly enclosingScopeId?: string | null | undefined;
   /** Authentic start receipt of the same scope, when it is there. */
   readonly start?: StartReceipt | undefined;
-  /** What is already recorded about the leader. Required for an exit receipt: the status is published first. */
-  readonly status?: (RecordedStatus & { readonly atNs?: string | undefined }) | undefined;
+  /** The leader's end, from the status receipt or a row. Required for an exit receipt, which is published later. */
+  readonly status?: (WorkloadOutcome & { readonly atNs?: string | undefined }) | undefined;
   /** The boot clock now; receipts of this boot cannot come from later. */
   readonly now?: { readonly bootId: string; readonly boottimeMs: number } | undefined;
 }
@@ -45,7 +43,7 @@ export interface ReceiptRequest {
 }
 
 export type ReceiptReading =
-  | { readonly status: 'absent' }
+  | { readonly status: 'absent'; readonly missing: 'directory' | 'receipt' }
   | {
       readonly status: 'authentic';
       readonly receipt: Receipt;

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { type Receipt, receiptSchema } from '../../../pty/guardian/receipt.ts';
+import { parseReceipt, receiptBytes } from '../../../pty/guardian/receipt.ts';
 import { errnoOf, isGone } from '../linux/errno.ts';
 import {
   type BytesEvidence,
   type ContentEvidence,
   type FileEvidence,
-  RECEIPT_BYTES,
   type ReceiptCheck,
   receiptChecks,
 } from './checks.ts';
@@ -20,18 +19,16 @@ export interface ReadReceiptOptions {
 
 type Refusal = Exclude<ReceiptReading, { status: 'authentic' }>;
 
-const ABSENT: Refusal = { status: 'absent' };
-
 function refuse(reason: string): Refusal {
   return { status: 'not_authentic', reason };
 }
 
 /** Opening says a good deal by itself: links are refused by the kernel, and what is not there is simply absent. */
-function refusalToOpen(error: unknown, linkReason: string): Refusal {
+function refusalToOpen(error: unknown, of: 'directory' | 'receipt'): Refusal {
   const code = errnoOf(error);
   if (code === '') throw error;
-  if (isGone(code)) return ABSENT;
-  if (code === 'ELOOP' || code === 'ENOTDIR') return refuse(linkReason);
+  if (isGone(code)) return { status: 'absent', missing: of };
+  if (code === 'ELOOP' || code === 'ENOTDIR') return refuse(of === 'directory' ? 'directory_symlink' : 'symlink');
   return refuse(`unreadable_${code.toLowerCase()}`);
 }
 
@@ -52,7 +49,7 @@ class Reading {
     try {
       directory = this.#files.open(scopeDir, { directory: true, followLinks: this.#follows('directory') });
     } catch (error) {
-      return refusalToOpen(error, 'directory_symlink');
+      return refusalToOpen(error, 'directory');
     }
     try {
       return this.#file(directory);
@@ -68,7 +65,7 @@ class Reading {
     try {
       file = this.#files.open(path, { directory: false, followLinks: this.#follows('file') });
     } catch (error) {
-      return refusalToOpen(error, 'symlink');
+      return refusalToOpen(error, 'receipt');
     }
     try {
       const evidence = {
@@ -79,29 +76,28 @@ class Reading {
       return this.#failing('file', evidence) ?? this.#bytes(evidence, file, path);
     } catch (error) {
       // The file was renamed away between opening and looking: the next look sees what came in its place.
-      return refusalToOpen(error, 'replaced_while_read');
+      return refusalToOpen(error, 'receipt');
     } finally {
       this.#files.close(file);
     }
   }
 
   #bytes(file: FileEvidence, fd: number, path: string): ReceiptReading {
-    const bytes = Buffer.alloc(RECEIPT_BYTES);
+    const bytes = Buffer.alloc(receiptBytes);
     const length = this.#files.read(fd, bytes);
     const evidence = { ...file, bytes, length, named: this.#files.factsOfName(path) };
     return this.#failing('bytes', evidence) ?? this.#content(evidence);
   }
 
   #content(bytes: BytesEvidence): ReceiptReading {
-    const text = bytes.bytes.toString('latin1', 0, bytes.length).trimEnd();
-    const decoded = decode(text);
-    if (typeof decoded === 'string') return refuse(decoded);
-    if (decoded.kind !== this.#request.kind) return refuse('wrong_kind');
-    const refusal = this.#failing('content', { ...bytes, receipt: decoded, text });
+    const parsed = parseReceipt(this.#request.kind, bytes.bytes.subarray(0, bytes.length));
+    if (!parsed.ok) return refuse(parsed.reason);
+    const { receipt } = parsed;
+    const refusal = this.#failing('content', { ...bytes, receipt });
     if (refusal !== undefined) return refusal;
     return {
       status: 'authentic',
-      receipt: decoded,
+      receipt,
       bytes: bytes.bytes,
       bytesDigest: createHash('sha256').update(bytes.bytes).digest('hex'),
       slot: { dev: bytes.file.dev, ino: bytes.file.ino },
@@ -122,20 +118,6 @@ class Reading {
     }
     return undefined;
   }
-}
-
-/** The three refusals without which there would be nothing to check. */
-function decode(text: string): Receipt | 'not_json' | 'unknown_version' | 'malformed' {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return 'not_json';
-  }
-  if (typeof value !== 'object' || value === null) return 'malformed';
-  if ((value as { v?: unknown }).v !== 1) return 'unknown_version';
-  const parsed = receiptSchema.safeParse(value);
-  return parsed.success ? parsed.data : 'malformed';
 }
 
 /**
