@@ -1,5 +1,7 @@
-import { productionFolders } from '../project.ts';
-import { finding, matchingLines, type Rule } from '../rule.ts';
+import { posix } from 'node:path';
+import { productionFolders, type SourceFile } from '../project.ts';
+import { type Finding, finding, matchingLines, type Rule } from '../rule.ts';
+import { lineAt } from '../syntax.ts';
 
 /** Spelt in parts, so that this file does not contain what it forbids. */
 const registryHost = ['registry', 'npmjs', 'org'].join('.');
@@ -56,4 +58,32 @@ const noVersionedLayout: Rule = {
   allowed: [{ 'test/fixtures/goal.v1.json': '', 'machines/goal.ts': '' }],
 };
 
-export const textRules: readonly Rule[] = [noMachinePaths, noRegistry, noVersionedLayout];
+const linksLead: Rule = {
+  name: 'a link from one page of the project to another leads somewhere',
+  check(files) {
+    const paths = new Set(files.flatMap(({ path }) => withFolders(path)));
+    return files.filter((file) => file.path.endsWith('.md')).flatMap((file) => deadLinks(file, paths));
+  },
+  caught: [{ 'README.md': 'see [the guide](docs/guide.md)' }, { 'docs/a.md': '![chart](chart.svg#x)' }],
+  allowed: [
+    {
+      'README.md': '[a](docs/a.md#top) [all](docs/) [b](https://example.org/b) [c](#c)',
+      'docs/a.md': '[up](../README.md)',
+    },
+  ],
+};
+
+/** `a/b/c.md` → `a`, `a/b`, `a/b/c.md`. */
+function withFolders(path: string): string[] {
+  const parts = path.split('/');
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+function deadLinks(file: SourceFile, paths: ReadonlySet<string>): Finding[] {
+  return [...file.text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)]
+    .filter(([, link = '']) => !/^[a-z]+:/.test(link))
+    .filter(([, link = '']) => !paths.has(posix.join(posix.dirname(file.path), link).replace(/\/$/, '')))
+    .map((match) => finding(file, lineAt(file, match.index), `${match[1]} does not exist`));
+}
+
+export const textRules: readonly Rule[] = [noMachinePaths, noRegistry, noVersionedLayout, linksLead];
