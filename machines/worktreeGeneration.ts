@@ -1,0 +1,131 @@
+/**
+ * The life of one physical worktree and who may act on it. Admission, the scope relays and the operator drive it: it
+ * tracks every run and scope that could write there, so that a seal means that nobody can. Whoever is not in control
+ * only takes notes.
+ */
+import { and, not, or, type SnapshotFrom, stateIn } from 'xstate';
+import { type ActorDefinition, linksOf } from './definition.ts';
+import type { Payload } from './events/catalogue.ts';
+import { structuralHash } from './structuralHash.ts';
+import {
+  type GenerationStanding,
+  initialGenerationContext,
+  type SealBlocker,
+  sealBlockers,
+} from './worktreeGenerationBlockers.ts';
+import { generationSetup } from './worktreeGenerationParts.ts';
+
+const isObserved = stateIn({ authority: 'observe' });
+const isManaged = stateIn({ authority: 'managed' });
+const isQuiescing = stateIn({ authority: 'quiescing' });
+const isOpen = stateIn({ lifecycle: 'open' });
+const isClosing = stateIn({ lifecycle: 'closing' });
+
+export const worktreeGenerationMachine = generationSetup.createMachine({
+  id: 'worktreeGeneration',
+  version: '1',
+  type: 'parallel',
+  context: ({ input }) => initialGenerationContext(input),
+  states: {
+    lifecycle: {
+      initial: 'open',
+      on: {
+        'run.noted': { guard: isObserved, actions: 'note' },
+        'run.settled': [
+          { guard: 'admitted', actions: 'settleRun' },
+          { guard: 'isNoted', actions: 'settleNoted' },
+        ],
+        'scope.opened': { guard: and(['scopeNew', or([isOpen, isClosing])]), actions: 'openScope' },
+        'scope.settled': { guard: 'scopeKnown', actions: 'settleScope' },
+        'coverage.gapRecorded': { actions: 'gap' },
+        'coverage.gapClosed': { guard: 'gapProof', actions: 'closeGap' },
+        'prediction.recorded': { guard: isObserved, actions: 'predict' },
+        'path.observed': { actions: 'notePath' },
+        'contract.verified': { actions: 'recordContract' },
+      },
+      states: {
+        open: {
+          description: 'Runs may be admitted, as long as this program is in control.',
+          on: {
+            'run.admitted': { guard: and(['notAdmitted', isManaged]), actions: 'admit' },
+            'admission.closed': { guard: or([isManaged, isQuiescing]), target: 'closing' },
+          },
+        },
+        closing: {
+          description: 'Nobody new comes in. What was admitted may still nest scopes until it is settled.',
+          on: {
+            'seal.requested': {
+              guard: and([isManaged, 'allSettled', 'noUntracked', 'notedResolved', 'contractVerified']),
+              target: 'sealed',
+              actions: 'seal',
+            },
+          },
+        },
+        sealed: {
+          description: 'No writer is left, by proof. The executor that archives or removes the worktree reports back.',
+          on: {
+            'retirement.receiptVerified': {
+              guard: and([isManaged, 'receiptVerified', 'receiptForThisSeal']),
+              target: 'retired',
+              actions: 'retire',
+            },
+          },
+        },
+        retired: { tags: 'terminal', description: 'The worktree is given back; its executor brought the receipt.' },
+      },
+    },
+    authority: {
+      initial: 'observe',
+      states: {
+        observe: {
+          description: 'Somebody else is in control, or nobody asked for it yet: notes and predictions only.',
+          on: {
+            'authority.granted': { guard: 'newGeneration', target: 'managed', actions: 'nextAuthority' },
+            'authority.migrated': {
+              guard: and(['migrationContract', 'noUntracked', 'notedResolved']),
+              target: 'managed',
+              actions: 'nextAuthority',
+            },
+          },
+        },
+        managed: {
+          description: 'This program admits runs, seals and retires.',
+          on: { 'authority.handoffRequested': { target: 'quiescing' } },
+        },
+        quiescing: {
+          description: 'Control is on its way out and leaves once every admitted run is settled.',
+          on: {
+            'authority.handedOff': {
+              guard: and(['allSettled', not(isOpen)]),
+              target: 'observe',
+              actions: 'nextAuthority',
+            },
+            'authority.handoffAbandoned': { target: 'managed', actions: 'nextAuthority' },
+          },
+        },
+      },
+    },
+  },
+});
+
+export type GenerationSnapshot = SnapshotFrom<typeof worktreeGenerationMachine>;
+
+/** What stands between a generation and its seal; empty exactly when `seal.requested` would be accepted now (WT-04). */
+export const sealBlockersOf = (snapshot: GenerationSnapshot): readonly SealBlocker[] =>
+  sealBlockers(snapshot.context, snapshot.value satisfies GenerationStanding);
+
+const isRetired = (snapshot: GenerationSnapshot): boolean => snapshot.matches({ lifecycle: 'retired' });
+
+export const worktreeGenerationDefinition: ActorDefinition<GenerationSnapshot> = {
+  kind: 'worktreeGeneration',
+  plane: 'local',
+  machine: worktreeGenerationMachine,
+  version: 1,
+  structuralHash: structuralHash(worktreeGenerationMachine),
+  isSettled: isRetired,
+  /** A sealed worktree still exists and its executor still reports to it, so only the receipt releases it (I-27). */
+  isReleased: isRetired,
+  inputOf: (event) => event as unknown as Payload<'generation.registered'>,
+  links: ({ repoId, goalId }) => linksOf({ repoId, goalId }),
+  upcasters: {},
+};

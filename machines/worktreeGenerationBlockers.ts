@@ -1,0 +1,194 @@
+/**
+ * What a generation knows of its runs, and what stands between it and its seal (WT-04). The guards of the chart and the
+ * list that a person is shown come from this one computation, so that they cannot disagree.
+ */
+import type { EventType, Payload } from './events/catalogue.ts';
+
+/** Who controls a generation that this program controls; any other name is somebody else's. */
+export const ownController = 'custody';
+
+type RunState = 'active' | Payload<'run.settled'>['terminal'];
+
+export interface AdmittedRun {
+  /** Orders protocol messages and proves nothing about writers (BIND-03). */
+  readonly epoch: number;
+  readonly run: RunState;
+  readonly scopes: Readonly<Record<string, 'pending' | 'proved'>>;
+  /** Digest of the guardian that holds each scope; null where none is known, which no contract covers. */
+  readonly guardians: Readonly<Record<string, string | null>>;
+}
+
+export interface NotedRun {
+  readonly origin: Payload<'run.noted'>['origin'];
+  readonly run: RunState;
+}
+
+export type NoWritersContract = Readonly<Payload<'contract.verified'>>;
+
+export interface GenerationContext extends Payload<'generation.registered'> {
+  readonly authorityEpoch: number;
+  /** Counts admissions for the whole life of the generation, across restarts and changes of authority (BIND-02). */
+  readonly ownershipEpoch: number;
+  /** 0 until sealed. */
+  readonly sealEpoch: number;
+  readonly admitted: Readonly<Record<string, AdmittedRun>>;
+  /** Runs that somebody else started here while this program only watched. */
+  readonly noted: Readonly<Record<string, NotedRun>>;
+  /** How many gaps were ever recorded, and the ids of those that are still open. */
+  readonly coverageGaps: { readonly recorded: number; readonly open: readonly string[] };
+  /** The contract verified last on this host (PROMO-06). */
+  readonly noWritersContract: NoWritersContract | null;
+  /** Digests of all guardians that passed the battery: an upgrade does not uncover the scopes of the one before. */
+  readonly coveredGuardians: readonly string[];
+  readonly retirement: { readonly executor: string; readonly receiptDigest: string } | null;
+  /** The last prediction made in observe mode (WT-06). */
+  readonly hypothetical: Pick<Payload<'prediction.recorded'>, 'eligible' | 'blockers'> | null;
+  readonly pathObservation: Payload<'path.observed'>['result'] | null;
+}
+
+export const initialGenerationContext = (input: Payload<'generation.registered'>): GenerationContext => ({
+  generationId: input.generationId,
+  path: input.path,
+  fsIdentity: input.fsIdentity,
+  origin: input.origin,
+  controller: input.controller,
+  repoId: input.repoId,
+  goalId: input.goalId,
+  branch: input.branch,
+  baseCommit: input.baseCommit,
+  authorityEpoch: 1,
+  ownershipEpoch: 0,
+  sealEpoch: 0,
+  admitted: {},
+  noted: {},
+  coverageGaps: { recorded: 0, open: [] },
+  noWritersContract: null,
+  coveredGuardians: [],
+  retirement: null,
+  hypothetical: null,
+  pathObservation: null,
+});
+
+export type GenerationEventType = Extract<
+  EventType,
+  | 'run.admitted'
+  | 'run.noted'
+  | 'run.settled'
+  | 'scope.opened'
+  | 'scope.settled'
+  | 'admission.closed'
+  | 'seal.requested'
+  | 'retirement.receiptVerified'
+  | 'coverage.gapRecorded'
+  | 'coverage.gapClosed'
+  | 'prediction.recorded'
+  | 'path.observed'
+  | 'contract.verified'
+  | 'authority.granted'
+  | 'authority.migrated'
+  | 'authority.handoffRequested'
+  | 'authority.handedOff'
+  | 'authority.handoffAbandoned'
+>;
+
+export interface SealBlocker {
+  readonly code:
+    | 'not_closed'
+    | 'not_managed'
+    | 'run_active'
+    | 'scope_unproved'
+    | 'scope_missing'
+    | 'coverage_gap'
+    | 'noted_run'
+    | 'contract_unverified'
+    | 'contract_covers_other_guardian';
+  readonly runId?: string;
+  readonly scopeId?: string;
+  readonly detail: string;
+}
+
+/** Where the generation stands: the names of its lifecycle and authority states. */
+export interface GenerationStanding {
+  readonly lifecycle: string;
+  readonly authority: string;
+}
+
+/** Every unmet premise of a seal, in a stable order; empty exactly when `seal.requested` is accepted. */
+export function sealBlockers(context: GenerationContext, standing: GenerationStanding): readonly SealBlocker[] {
+  const { lifecycle, authority } = standing;
+  const blockers: SealBlocker[] = [];
+  if (lifecycle !== 'closing')
+    blockers.push({ code: 'not_closed', detail: `the generation is ${lifecycle}; close its admission first` });
+  if (authority !== 'managed')
+    blockers.push({ code: 'not_managed', detail: `authority is ${authority}; ${context.controller} controls it` });
+  return [...blockers, ...contextBlockers(context)];
+}
+
+/** Whether none of these premises is unmet. */
+export function isFreeOf(context: GenerationContext, codes: readonly SealBlocker['code'][]): boolean {
+  return !contextBlockers(context).some(({ code }) => codes.includes(code));
+}
+
+function contextBlockers(context: GenerationContext): readonly SealBlocker[] {
+  return [
+    ...Object.entries(context.admitted).flatMap(([runId, admitted]) => runBlockers(runId, admitted)),
+    ...context.coverageGaps.open.map(
+      (gapId): SealBlocker => ({
+        code: 'coverage_gap',
+        detail: `coverage gap ${gapId} is open; a reboot or the authentic receipt of the missed run closes it`,
+      }),
+    ),
+    ...Object.entries(context.noted)
+      .filter(([, noted]) => noted.run === 'active')
+      .map(
+        ([runId]): SealBlocker => ({
+          code: 'noted_run',
+          runId,
+          detail: `run ${runId} was started by somebody else and has not ended`,
+        }),
+      ),
+    ...contractBlockers(context),
+  ];
+}
+
+function runBlockers(runId: string, { run, scopes }: AdmittedRun): SealBlocker[] {
+  const known = Object.entries(scopes);
+  const blockers: SealBlocker[] = [];
+  if (run === 'active') blockers.push({ code: 'run_active', runId, detail: `run ${runId} has not ended` });
+  if (run !== 'cancelled' && known.length === 0)
+    blockers.push({
+      code: 'scope_missing',
+      runId,
+      detail: `run ${runId} has no registered scope that could be proved`,
+    });
+  for (const [scopeId, state] of known) {
+    if (state === 'pending')
+      blockers.push({
+        code: 'scope_unproved',
+        runId,
+        scopeId,
+        detail: `nothing proves that scope ${scopeId} is empty`,
+      });
+  }
+  return blockers;
+}
+
+function contractBlockers({ admitted, noWritersContract, coveredGuardians }: GenerationContext): SealBlocker[] {
+  if (noWritersContract === null) {
+    return [
+      { code: 'contract_unverified', detail: 'no containment contract is verified for this host; run the battery' },
+    ];
+  }
+  return Object.entries(admitted).flatMap(([runId, { guardians }]) =>
+    Object.entries(guardians)
+      .filter(([, digest]) => digest === null || !coveredGuardians.includes(digest))
+      .map(
+        ([scopeId, digest]): SealBlocker => ({
+          code: 'contract_covers_other_guardian',
+          runId,
+          scopeId,
+          detail: `no verified contract covers the guardian of scope ${scopeId} (${digest?.slice(0, 12) ?? 'unknown'})`,
+        }),
+      ),
+  );
+}
