@@ -4,7 +4,8 @@ import type { GoalSnapshot } from '../../machines/goal.ts';
 import type { ActorKind } from '../../machines/ids.ts';
 import type { RunSnapshot } from '../../machines/run.ts';
 import type { GenerationSnapshot } from '../../machines/worktreeGeneration.ts';
-import type { Host, ListFilter } from '../host/host.ts';
+import type { Store } from '../../persistence/store.ts';
+import type { Host, ListFilter } from '../host/api.ts';
 import { HostError } from '../host/hostError.ts';
 import { notFound, OperatingError } from './operatingError.ts';
 
@@ -66,8 +67,8 @@ function listed<Kind extends ActorKind>(host: Host, kind: Kind, id: string): Lis
 }
 
 /** The one actor whose id is, or begins with, what was typed. Throws `not_found` or `ambiguous_id` (exit 2). */
-export function resolveId(host: Host, kind: ActorKind, typed: string): string {
-  const matches = host.idsStartingWith(kind, typed, 9);
+export function resolveId(store: Pick<Store, 'actors'>, kind: ActorKind, typed: string): string {
+  const matches = store.actors.idsStartingWith(kind, typed, 9);
   if (matches.includes(typed)) return typed;
   const [only, second] = matches;
   if (only === undefined) throw notFound(words[kind], typed);

@@ -1,7 +1,7 @@
 /** What the parts of a running daemon share. Built once in `start.ts`; nothing in here is looked up globally. */
 import type { Logger } from 'pino';
 import type { Store } from '../../persistence/store.ts';
-import type { Host } from '../host/host.ts';
+import type { Host } from '../host/api.ts';
 import type { Clock } from '../observe/clock.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
 import type { Config, LoadedConfig } from './config.ts';

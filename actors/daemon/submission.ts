@@ -2,26 +2,22 @@
 import type { Basis } from '../../machines/basis.ts';
 import type { EventType, Payload } from '../../machines/events/catalogue.ts';
 import type { ActorKind } from '../../machines/ids.ts';
-import type { Draft, Outcome, Producer } from '../host/outcome.ts';
+import type { Draft, Outcome } from '../host/outcome.ts';
 import { OperatingError, type OperatingErrorFields } from './operatingError.ts';
 
-export interface DraftOptions {
-  readonly producer: string;
+export interface Said<Type extends EventType> {
+  /** To whom: actor kind and id. */
+  readonly to: readonly [kind: ActorKind, id: string];
+  readonly payload: Payload<Type>;
+  /** The role that speaks; which process of this installation it was follows from the journal's start number. */
+  readonly by: string;
   readonly eventId?: string | undefined;
   readonly expectedVersion?: number | undefined;
   readonly basis?: Basis;
 }
 
-/** The producer id is the role: which process of this installation spoke is the journal's start number. */
-const producerOf = (role: string): Producer => ({ kind: role, id: role });
-
-export function draft<Type extends EventType>(
-  type: Type,
-  actor: { readonly kind: ActorKind; readonly id: string },
-  payload: Payload<Type>,
-  { producer, ...options }: DraftOptions,
-): Draft {
-  return { type, actor, payload, producer: producerOf(producer), ...options };
+export function draft<Type extends EventType>(type: Type, { to: [kind, id], payload, by, ...rest }: Said<Type>): Draft {
+  return { type, actor: { kind, id }, payload, producer: { kind: by, id: by }, ...rest };
 }
 
 export const wasAccepted = ({ outcome }: Outcome): boolean => outcome !== 'rejected' && outcome !== 'ignored_terminal';

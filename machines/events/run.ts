@@ -23,7 +23,7 @@ export const workloadResult = {
   code: z.int().nullable(),
   signal: z.int().nullable(),
   errno: z.int().nullable(),
-  waitStatus: z.int().nullable(),
+  waitStatus: z.int(),
 };
 
 export const runEvents = {

@@ -6,7 +6,7 @@ import type { Connection } from '../connection.ts';
 import { CorruptRowError } from '../corruptRow.ts';
 import { rowDigest } from '../digest.ts';
 import { direction, limitOf, type Page } from '../paging.ts';
-import { statementCache } from '../statements.ts';
+import { type Prepare, statementCache } from '../statements.ts';
 
 export interface ActorAddress {
   readonly kind: string;
@@ -45,6 +45,8 @@ export interface ActorsTable {
   update(row: ActorRow): boolean;
   list(kind: string, filter?: ActorFilter): readonly ActorSummary[];
   count(kind: string, filter?: Pick<ActorFilter, 'settled' | 'released'>): number;
+  /** Ids of a kind that begin with `prefix`, in order: what a person may type instead of the whole id. */
+  idsStartingWith(kind: string, prefix: string, limit: number): readonly string[];
 }
 
 interface RawRow {
@@ -79,6 +81,10 @@ const digestOf = (row: ActorRow): string =>
 function rowOf(raw: RawRow): ActorRow & { intact: boolean } {
   const { digest, ...rest } = raw;
   const row: ActorRow = { ...rest, settled: raw.settled === 1, released: raw.released === 1 };
+  const startingWith = connection
+    .prepare('SELECT id FROM actors WHERE kind = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?')
+    .pluck();
+
   return { ...row, intact: digestOf(row) === digest };
 }
 
@@ -105,6 +111,8 @@ export function createActorsTable(connection: Connection): ActorsTable {
   }
 
   return {
+    // U+10FFFF sorts behind everything that an id may hold, and the unique index serves the range.
+    idsStartingWith: (kind, prefix, limit) => startingWith.all(kind, prefix, `${prefix}\u{10ffff}`, limit) as string[],
     read({ kind, id }) {
       const raw = read.get(kind, id) as RawRow | undefined;
       if (raw === undefined) return undefined;
@@ -145,21 +153,23 @@ export function createActorsTable(connection: Connection): ActorsTable {
       );
       return result.changes === 1;
     },
-    list(kind, filter = {}) {
-      const { compare, order, after } = direction(filter);
-      const sql = `SELECT actor AS key, kind, id, version, settled, released FROM actors
-        WHERE kind = ?${conditions(filter)} AND actor ${compare} ? ORDER BY actor ${order} LIMIT ?`;
-      return (prepare(sql).all(kind, after, limitOf(filter)) as RawRow[]).map((raw) => ({
-        ...raw,
-        settled: raw.settled === 1,
-        released: raw.released === 1,
-      }));
-    },
+    list: (kind, filter = {}) => list(prepare, kind, filter),
     count: (kind, filter = {}) =>
       prepare(`SELECT count(*) FROM actors WHERE kind = ?${conditions(filter)}`)
         .pluck()
         .get(kind) as number,
   };
+}
+
+function list(prepare: Prepare, kind: string, filter: ActorFilter): readonly ActorSummary[] {
+  const { compare, order, after } = direction(filter);
+  const sql = `SELECT actor AS key, kind, id, version, settled, released FROM actors
+    WHERE kind = ?${conditions(filter)} AND actor ${compare} ? ORDER BY actor ${order} LIMIT ?`;
+  return (prepare(sql).all(kind, after, limitOf(filter)) as RawRow[]).map((raw) => ({
+    ...raw,
+    settled: raw.settled === 1,
+    released: raw.released === 1,
+  }));
 }
 
 /** Constants in the text, not parameters: only then may SQLite use the partial indexes. */

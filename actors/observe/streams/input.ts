@@ -1,4 +1,6 @@
-import { type Observable, Subject } from 'rxjs';
+import { map, type Observable, Subject } from 'rxjs';
+
+export type { Observable } from 'rxjs';
 
 /** The writing end of a stream for code that knows no RxJS: commands to a watcher, requests for a pass. */
 export interface StreamInput<T> {
@@ -11,4 +13,12 @@ export interface StreamInput<T> {
 export function createStreamInput<T>(): StreamInput<T> {
   const subject = new Subject<T>();
   return { values$: subject.asObservable(), send: (value) => subject.next(value), end: () => subject.complete() };
+}
+
+/** Wraps each value as an event, the form in which an invoked observable speaks to its machine. */
+export function reporting$<Type extends string, T>(
+  type: Type,
+  values$: Observable<T>,
+): Observable<{ readonly type: Type; readonly report: T }> {
+  return values$.pipe(map((report) => ({ type, report })));
 }

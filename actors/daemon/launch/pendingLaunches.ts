@@ -1,0 +1,68 @@
+/**
+ * Launches of this daemon that are not over yet. A recipe is here and nowhere else (PRIV-01), so a launch that a former
+ * daemon had begun cannot be carried on: it is abandoned behind its closed gate.
+ */
+import type { Launch } from '../../../pty/launch/launch.ts';
+import type { ReservedSlots } from '../../../pty/launch/slots.ts';
+import type { Recipe } from '../recipe.ts';
+
+export type LaunchOutcome =
+  | { readonly kind: 'released' }
+  | { readonly kind: 'execFailed'; readonly errno: number }
+  /** Nothing ran. */
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string; readonly next: readonly string[] };
+
+export interface LaunchStep {
+  readonly step: string;
+  readonly ms: number;
+}
+
+export class PendingLaunch {
+  readonly recipe: Recipe;
+  readonly steps: LaunchStep[] = [];
+  readonly outcome: Promise<LaunchOutcome>;
+  slots: ReservedSlots | undefined;
+  launch: Launch | undefined;
+  #settle!: (outcome: LaunchOutcome) => void;
+
+  constructor(recipe: Recipe) {
+    this.recipe = recipe;
+    this.outcome = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  /** The first outcome stands. */
+  settle(outcome: LaunchOutcome): void {
+    this.#settle(outcome);
+  }
+
+  async timed<T>(step: string, work: () => Promise<T>): Promise<T> {
+    const started = process.hrtime.bigint();
+    try {
+      return await work();
+    } finally {
+      this.steps.push({ step, ms: Number(process.hrtime.bigint() - started) / 1e6 });
+    }
+  }
+}
+
+export class PendingLaunches {
+  readonly #byScope = new Map<string, PendingLaunch>();
+
+  add(scopeId: string, recipe: Recipe): PendingLaunch {
+    const pending = new PendingLaunch(recipe);
+    this.#byScope.set(scopeId, pending);
+    void pending.outcome.then(() => this.#byScope.delete(scopeId));
+    return pending;
+  }
+
+  get(scopeId: string): PendingLaunch | undefined {
+    return this.#byScope.get(scopeId);
+  }
+
+  /** For a launch whose reservation was refused: it never began. */
+  drop(scopeId: string): void {
+    this.#byScope.delete(scopeId);
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * The live side as one XState system: the daemon's own life, its admission gate, and the services that feed the durable
+ * actors, each under a `systemId` so that an inspector finds it. It dies with the process and is rebuilt from the store;
+ * what must survive of it (a pause) is a row (ruling 5).
+ */
+import { type Actor, createActor, fromEventObservable, setup } from 'xstate';
+import type { DeadlineSignal } from '../observe/streams/deadlines.ts';
+import type { Observable } from '../observe/streams/input.ts';
+import type { LaneEvent } from '../observe/streams/observations.ts';
+import type { ReceiptEvent } from '../observe/streams/receipts.ts';
+import type { ScopeDeadline } from './services/deadlineService.ts';
+
+type Service<T> = () => Observable<{ readonly type: string; readonly report: T }>;
+
+export interface RootServices {
+  readonly receipts: Service<ReceiptEvent>;
+  readonly observations: Service<LaneEvent>;
+  readonly deadlines: Service<DeadlineSignal<ScopeDeadline>>;
+  readonly onReceipt: (event: ReceiptEvent) => void;
+  readonly onLane: (event: LaneEvent) => void;
+  readonly onDeadline: (signal: DeadlineSignal<ScopeDeadline>) => void;
+}
+
+export type RootEvent =
+  | { readonly type: 'recovery.completed' }
+  | { readonly type: 'shutdown.requested' }
+  | { readonly type: 'shutdown.abandoned' }
+  | { readonly type: 'drain.failed' }
+  | { readonly type: 'drain.completed' }
+  | { readonly type: 'admission.paused' }
+  | { readonly type: 'admission.resumed' }
+  | { readonly type: 'receipt.reported'; readonly report: ReceiptEvent }
+  | { readonly type: 'lane.reported'; readonly report: LaneEvent }
+  | { readonly type: 'deadline.reported'; readonly report: DeadlineSignal<ScopeDeadline> };
+
+const createRootMachine = (services: RootServices) =>
+  setup({
+    types: {
+      context: {} as { readonly pausedBefore: boolean },
+      events: {} as RootEvent,
+      input: {} as { readonly pausedBefore: boolean },
+    },
+    actors: {
+      receiptWatcher: fromEventObservable(services.receipts as never),
+      observationLane: fromEventObservable(services.observations as never),
+      deadlineService: fromEventObservable(services.deadlines as never),
+    },
+    guards: { pausedBefore: ({ context }) => context.pausedBefore },
+    actions: {
+      tellReceipt: (_, params: { readonly report: ReceiptEvent }) => services.onReceipt(params.report),
+      tellLane: (_, params: { readonly report: LaneEvent }) => services.onLane(params.report),
+      tellDeadline: (_, params: { readonly report: DeadlineSignal<ScopeDeadline> }) =>
+        services.onDeadline(params.report),
+    },
+  }).createMachine({
+    id: 'daemon',
+    type: 'parallel',
+    context: ({ input }) => input,
+    states: {
+      lifecycle: {
+        initial: 'recovering',
+        states: {
+          recovering: {
+            description: 'Learning what became of everything that earlier daemons launched.',
+            on: { 'recovery.completed': 'serving', 'shutdown.requested': 'draining' },
+          },
+          serving: { description: 'Taking calls.', on: { 'shutdown.requested': 'draining' } },
+          draining: {
+            description: 'Ending everything that is owned, before the daemon itself may go.',
+            on: { 'drain.failed': 'drainBlocked', 'drain.completed': 'drained' },
+          },
+          drainBlocked: {
+            description:
+              'Something owned is not proved to be gone. Maintenance goes on; the stop can be asked for again.',
+            on: { 'shutdown.requested': 'draining', 'shutdown.abandoned': 'serving' },
+          },
+          drained: { description: 'Nothing owned is left; the process leaves.' },
+        },
+      },
+      admission: {
+        initial: 'closed',
+        states: {
+          closed: {
+            description: 'Nothing new is launched: not yet, or not any more.',
+            on: {
+              'recovery.completed': [{ guard: 'pausedBefore', target: 'paused' }, { target: 'open' }],
+              'shutdown.abandoned': 'paused',
+            },
+          },
+          open: {
+            description: 'Launches are admitted.',
+            on: { 'admission.paused': 'paused', 'shutdown.requested': 'closed' },
+          },
+          paused: {
+            description: 'An operator keeps new launches back.',
+            on: { 'admission.resumed': 'open', 'shutdown.requested': 'closed' },
+          },
+        },
+      },
+      maintenance: {
+        description: 'Runs in every state of the lifecycle: what lives is watched also while a stop is blocked.',
+        invoke: [
+          { src: 'receiptWatcher', systemId: 'receiptWatcher' },
+          { src: 'observationLane', systemId: 'observationLane' },
+          { src: 'deadlineService', systemId: 'deadlineService' },
+        ],
+        on: {
+          'receipt.reported': { actions: { type: 'tellReceipt', params: ({ event }) => ({ report: event.report }) } },
+          'lane.reported': { actions: { type: 'tellLane', params: ({ event }) => ({ report: event.report }) } },
+          'deadline.reported': { actions: { type: 'tellDeadline', params: ({ event }) => ({ report: event.report }) } },
+        },
+      },
+    },
+  });
+
+export type Root = Actor<ReturnType<typeof createRootMachine>>;
+
+export const createRoot = (services: RootServices, pausedBefore: boolean): Root =>
+  createActor(createRootMachine(services), { systemId: 'daemon', input: { pausedBefore } });
+
+/** `open`, `paused` or `closed`. */
+export const admissionOf = (root: Root): 'open' | 'paused' | 'closed' => root.getSnapshot().value.admission;

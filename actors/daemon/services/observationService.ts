@@ -1,0 +1,156 @@
+/**
+ * The lane that looks at recorded processes: guardians of every scope that is not proved, and the process of a run whose
+ * guardian cannot be counted on for a status. What it sees is committed against the version that it looked for (CONC-03);
+ * what has not changed since is not written again (RET-01).
+ */
+import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
+import type { Draft } from '../../host/outcome.ts';
+import { guardianFacts, processFacts } from '../../observe/facts.ts';
+import type { DueProcess, Observed } from '../../observe/streams/observations.ts';
+import { committed, everyActor } from '../actorAccess.ts';
+import type { Findings } from '../findings.ts';
+import { createSequence, type Runtime } from '../runtime.ts';
+import { draft } from '../submission.ts';
+import type { ReceiptService } from './receiptService.ts';
+
+type Parts = Pick<Runtime, 'host' | 'store' | 'log'> & {
+  readonly findings: Findings;
+  readonly receipts: ReceiptService;
+};
+
+export interface ObservationService {
+  due(cursor: string | null, limit: number): readonly DueProcess[];
+  deliver(observed: readonly Observed[]): Promise<void>;
+}
+
+/** Keys sort guardians before workloads, so that a pass knows the guardian before it asks about the root. */
+const guardianKey = (scopeId: string): string => `a:${scopeId}`;
+const workloadKey = (runId: string): string => `b:${runId}`;
+
+export function createObservationService(parts: Parts): ObservationService {
+  const { host, store, findings, receipts } = parts;
+  const nextId = createSequence(store);
+  const watched = new WatchedScopes(host);
+
+  async function deliver(observed: readonly Observed[]): Promise<void> {
+    const drafts: Draft[] = [];
+    for (const one of observed) {
+      const id = one.key.slice(2);
+      drafts.push(...(one.key.startsWith('a:') ? await guardianDrafts(id, one) : processDrafts(id, one)));
+    }
+    if (drafts.length > 0) await Promise.all(drafts.map((single) => host.submit([single])));
+  }
+
+  async function guardianDrafts(scopeId: string, { sample }: Observed): Promise<Draft[]> {
+    noteResponsiveness(scopeId, sample.result === 'alive' && sample.reason === 'stopped');
+    // A guardian leaves right after its exit receipt: its absence is asked about there first.
+    if (sample.result === 'ended') await receipts.look(scopeId);
+    const scope = committed(host, 'executionScope', scopeId);
+    if (scope === undefined || scope.hasTag('capacityReleased')) return [];
+    const facts = guardianFacts(sample);
+    if (isKnown(scope, facts)) return [];
+    const to = ['executionScope', scopeId] as const;
+    return [draft('guardian.observed', { to, payload: facts, by: 'reconciler', eventId: nextId(`go:${scopeId}`) })];
+  }
+
+  /** Alive and silent are two facts; this one is shown and moves nothing (ruling 9, D3). */
+  function noteResponsiveness(scopeId: string, isStopped: boolean): void {
+    if (!isStopped) findings.clear(scopeId, 'guardian_stopped');
+    else
+      findings.add({ scopeId, code: 'guardian_stopped', detail: 'its guardian is alive and does not run (stopped)' });
+  }
+
+  function processDrafts(runId: string, { identity, sample }: Observed): Draft[] {
+    const run = committed(host, 'run', runId);
+    if (run === undefined || !run.matches({ lifecycle: 'bound' })) return [];
+    const last = run.context.lastObservation;
+    if (last?.result === sample.result && last.reason === sample.reason) return [];
+    const payload = processFacts(identity, sample, run.context.identityVersion);
+    return [
+      draft('process.observed', { to: ['run', runId], payload, by: 'reconciler', eventId: nextId(`obs:${runId}`) }),
+    ];
+  }
+
+  return { due: (cursor, limit) => watched.due(cursor, limit), deliver };
+}
+
+/** A guardian that was attached is taken to be running until something else is seen. */
+const attached = { result: 'alive', reason: 'running' } as const;
+
+function isKnown(scope: ScopeSnapshot, facts: { readonly result: string; readonly reason: string }): boolean {
+  // In a gap nothing that is seen of the guardian changes anything.
+  if (scope.matches({ coverage: { unverified: 'gap' } })) return true;
+  const last = scope.context.guardianLast ?? attached;
+  return last.result === facts.result && last.reason === facts.reason;
+}
+
+/** Unreleased scopes by key, kept from commits: a pass costs what is due and nothing for what is over (OBS-11). */
+class WatchedScopes {
+  readonly #host: Parts['host'];
+  readonly #scopes = new Set<string>();
+  #keys: readonly string[] | undefined;
+
+  constructor(host: Parts['host']) {
+    this.#host = host;
+    for (const { id, snapshot } of everyActor(host, 'executionScope', { released: false })) {
+      if (snapshot !== 'corrupt') this.#scopes.add(id);
+    }
+    host.onCommit((records) => {
+      for (const { actor, after } of records) {
+        if (actor.kind !== 'executionScope') continue;
+        if (after.hasTag('capacityReleased')) this.#scopes.delete(actor.id);
+        else this.#scopes.add(actor.id);
+        this.#keys = undefined;
+      }
+    });
+  }
+
+  due(cursor: string | null, limit: number): readonly DueProcess[] {
+    this.#keys ??= [...this.#scopes].flatMap((scopeId) => this.#keysOf(scopeId)).sort();
+    const due: DueProcess[] = [];
+    for (
+      let at = cursor === null ? 0 : firstAfter(this.#keys, cursor);
+      at < this.#keys.length && due.length < limit;
+      at += 1
+    ) {
+      due.push(...this.#dueOf(this.#keys[at]!));
+    }
+    return due;
+  }
+
+  #keysOf(scopeId: string): string[] {
+    const runId = committed(this.#host, 'executionScope', scopeId)?.context.runId;
+    return runId ? [guardianKey(scopeId), workloadKey(runId)] : [guardianKey(scopeId)];
+  }
+
+  #dueOf(key: string): DueProcess[] {
+    const id = key.slice(2);
+    if (key.startsWith('a:')) {
+      const identity = committed(this.#host, 'executionScope', id)?.context.guardian;
+      return identity ? [{ key, request: { identity } }] : [];
+    }
+    const run = committed(this.#host, 'run', id);
+    const { identity = null, rootScopeId = null } = run?.context ?? {};
+    const isOpen = run?.matches({ lifecycle: 'bound' }) ?? false;
+    return isOpen && identity !== null && this.#isWithoutWitness(rootScopeId) ? [{ key, request: { identity } }] : [];
+  }
+
+  /** A guardian that runs will say more than procfs can: how the root ended, and not only that it did. */
+  #isWithoutWitness(scopeId: string | null): boolean {
+    const scope = scopeId === null ? undefined : committed(this.#host, 'executionScope', scopeId);
+    if (scope === undefined) return true;
+    const last = scope.context.guardianLast;
+    return scope.matches({ coverage: 'unverified' }) || last?.result === 'absent' || last?.reason === 'stopped';
+  }
+}
+
+function firstAfter(sorted: readonly string[], key: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! <= key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

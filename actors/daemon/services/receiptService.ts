@@ -1,0 +1,110 @@
+/**
+ * From receipts on disk to events: an authentic receipt becomes one event, once; everything else becomes a finding for
+ * people and never an event, so that a forgery cannot take the id of the genuine one (ruling 2).
+ */
+import { join } from 'node:path';
+import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
+import type { ProcessIdentity } from '../../../machines/identity.ts';
+import type { Draft } from '../../host/outcome.ts';
+import { type AuthenticReading, receiptFacts } from '../../observe/receipts/facts.ts';
+import { type ScopeExpectation, type ScopeFindings, ScopeReceipts } from '../../observe/receipts/scope.ts';
+import { createStreamInput, type StreamInput } from '../../observe/streams/input.ts';
+import type { ReceiptEvent, ScopeCommand } from '../../observe/streams/receipts.ts';
+import { committed } from '../actorAccess.ts';
+import type { Findings } from '../findings.ts';
+import type { Runtime } from '../runtime.ts';
+import { draft } from '../submission.ts';
+
+type Parts = Pick<Runtime, 'host' | 'store' | 'places' | 'clock' | 'log'> & { readonly findings: Findings };
+
+export interface ReceiptService {
+  /** Commands for the watching stream; ends with the daemon. */
+  readonly commands: StreamInput<ScopeCommand>;
+  /** Starts to watch a scope whose identities are known. */
+  watch(scope: ScopeSnapshot): void;
+  /** What the watching stream reports. */
+  onEvent(event: ReceiptEvent): Promise<void>;
+  /** Looks at once, commits what is new, and returns what was seen; undefined when nothing was ever prepared. */
+  look(scopeId: string): Promise<ScopeFindings | undefined>;
+}
+
+export function createReceiptService(parts: Parts): ReceiptService {
+  const { host, findings } = parts;
+  const commands = createStreamInput<ScopeCommand>();
+
+  async function ingest(scopeId: string, readings: readonly AuthenticReading[]): Promise<void> {
+    const drafts = readings.flatMap((reading) => draftOf(scopeId, reading));
+    if (drafts.length > 0) await host.submit(drafts);
+  }
+
+  return {
+    commands,
+    watch(scope) {
+      const expected = expectationOf(parts, scope);
+      if (expected !== undefined) commands.send({ watch: expected });
+    },
+    async onEvent(event) {
+      if (event.type === 'authentic') {
+        await ingest(event.scopeId, [event.reading]);
+        findings.clear(event.scopeId, `receipt_refused_${event.reading.receipt.kind}`);
+      } else if (event.type === 'refused') {
+        findings.add({
+          scopeId: event.scopeId,
+          code: `receipt_refused_${event.kind}`,
+          detail: `the ${event.kind} receipt is not authentic: ${event.reason}`,
+        });
+      } else if (event.type === 'directoryMissing') {
+        findings.add({
+          scopeId: event.scopeId,
+          code: 'receipts_missing',
+          detail: 'the directory with its receipts is gone',
+        });
+      }
+    },
+    async look(scopeId) {
+      const scope = committed(host, 'executionScope', scopeId);
+      const expected = scope && expectationOf(parts, scope);
+      if (expected === undefined) return undefined;
+      const bootId = parts.clock.bootId();
+      const seen = new ScopeReceipts(expected).look({ bootId, boottimeMs: parts.clock.boottimeMs() });
+      await ingest(scopeId, seen.authentic);
+      return seen;
+    },
+  };
+}
+
+function draftOf(scopeId: string, reading: AuthenticReading): Draft[] {
+  const facts = receiptFacts(reading);
+  const to = ['executionScope', scopeId] as const;
+  if (facts?.type === 'workload.statusReceipt') {
+    const payload = { ...facts.payload, scopeId: facts.payload.scopeId as never };
+    return [draft('workload.statusReceipt', { to, payload, by: 'receipt-reader' })];
+  }
+  return facts ? [draft('guardian.exitReceipt', { to, payload: facts.payload, by: 'receipt-reader' })] : [];
+}
+
+const asReceiptNames = ({ pid, processToken, adapterEvidence }: ProcessIdentity) => ({
+  pid,
+  start: processToken,
+  pidfs: adapterEvidence === '' ? null : adapterEvidence,
+});
+
+/** What the launch recorded about its receipts (GRD-05). Undefined before the slots exist. */
+export function expectationOf(
+  { store, places }: Pick<Parts, 'store' | 'places'>,
+  scope: ScopeSnapshot,
+): ScopeExpectation | undefined {
+  const { scopeId, slots, guardian, workload, bootId, status } = scope.context;
+  if (slots === null) return undefined;
+  return {
+    scopeId,
+    scopeDir: join(places.scopesDir, scopeId),
+    slots,
+    installationId: store.installationId,
+    uid: process.geteuid?.() ?? -1,
+    bootId: bootId ?? undefined,
+    guardian: guardian ? asReceiptNames(guardian) : undefined,
+    workload: workload ? asReceiptNames(workload) : undefined,
+    status: status ?? undefined,
+  };
+}

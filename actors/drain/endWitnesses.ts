@@ -1,0 +1,30 @@
+/**
+ * What can still be done when the guardian is gone: the recorded processes of the tree are signalled, each only while it is
+ * provably the one that was recorded (GRD-11). Descendants that nobody recorded are not reached, and nothing is proved.
+ */
+import type { ScopeSnapshot } from '../../machines/executionScope.ts';
+import { signalProcess } from '../../pty/launch/signal.ts';
+import type { Runtime } from '../daemon/runtime.ts';
+
+type Parts = Pick<Runtime, 'guardian' | 'adapter' | 'clock' | 'log'>;
+
+/** SIGTERM, the grace, SIGKILL. Resolves when no recorded workload process is seen alive or everything was tried. */
+export async function endWitnesses(parts: Parts, { context }: ScopeSnapshot, graceMs: number): Promise<void> {
+  const { workload, scopeId } = context;
+  if (workload === null) return;
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    const sample = parts.adapter.observe(workload);
+    if (sample.result !== 'alive' || !sample.signalable) return;
+    const result = await signalProcess({
+      guardianPath: parts.guardian.path,
+      pid: workload.pid,
+      start: workload.processToken,
+      uid: workload.uid,
+      signal,
+    });
+    parts.log.info({ scopeId, pid: workload.pid, signal, result }, 'signalled the root of a lost scope');
+    if (result !== 'sent') return;
+    if (signal === 'SIGTERM')
+      await new Promise<void>((resolve) => parts.clock.wakeAt(parts.clock.monoMs() + graceMs, resolve));
+  }
+}
