@@ -81,10 +81,6 @@ const digestOf = (row: ActorRow): string =>
 function rowOf(raw: RawRow): ActorRow & { intact: boolean } {
   const { digest, ...rest } = raw;
   const row: ActorRow = { ...rest, settled: raw.settled === 1, released: raw.released === 1 };
-  const startingWith = connection
-    .prepare('SELECT id FROM actors WHERE kind = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?')
-    .pluck();
-
   return { ...row, intact: digestOf(row) === digest };
 }
 
@@ -99,6 +95,9 @@ export function createActorsTable(connection: Connection): ActorsTable {
     'SELECT definition FROM definitions WHERE kind = ? AND version = ? AND structural_hash = ?',
   ).pluck();
   const addDefinition = prepare('INSERT INTO definitions (kind, version, structural_hash) VALUES (?, ?, ?)');
+  const startingWith = prepare(
+    'SELECT id FROM actors WHERE kind = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?',
+  ).pluck();
   const insert = prepare(`INSERT INTO actors (actor, kind, id, definition, version, settled, released, snapshot, digest)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const update =
