@@ -1,0 +1,4 @@
+import { testTable } from './support/tableSuite.ts';
+import { runTable } from './tables/run.ts';
+
+testTable(runTable);
