@@ -4,5 +4,5 @@ export class GuardianBuildError extends Error {
   readonly exitCode: number;
 }
 export function sourcesDigest(): string;
-export function buildGuardian(options: { outDir: string; defines?: readonly string[] }): string;
+export function buildGuardian(options: { outDir: string; defines?: readonly string[]; quick?: boolean }): string;
 export function ensureGuardian(): string;

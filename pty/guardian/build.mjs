@@ -73,10 +73,11 @@ function isCurrent(outDir, stamp) {
   return existsSync(join(outDir, executableName)) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
 }
 
-function compile({ output, build, defines, linkage }) {
+function compile({ output, build, defines, linkage, quick }) {
   const cc = process.env.CC || 'cc';
   const args = [...flags, ...linkage, `-DCUSTODY_BUILD="${build}"`, ...defines.map((name) => `-D${name}`)];
   if (process.env.CI === 'true') args.push('-Werror');
+  if (quick) args.push('-O0');
   const units = sources().filter((name) => name.endsWith('.c'));
   const result = spawnSync(cc, [...args, '-o', output, ...units], { cwd: here, encoding: 'utf8' });
   if (result.error?.code === 'ENOENT') {
@@ -94,9 +95,9 @@ function compile({ output, build, defines, linkage }) {
 /**
  * Builds into `outDir` unless the executable there is made from the same sources and switches; returns its path.
  * Static where that links (a third of the start-up time, fewer pages), dynamic otherwise. The finished file is renamed
- * into place, so concurrent builds and running guardians are undisturbed.
+ * into place, so concurrent builds and running guardians are undisturbed. `quick` is for variants that only tests use.
  */
-export function buildGuardian({ outDir, defines = [] }) {
+export function buildGuardian({ outDir, defines = [], quick = false }) {
   const build = sourcesDigest();
   const stamp = [build, ...defines].join(' ');
   const target = join(outDir, executableName);
@@ -104,7 +105,7 @@ export function buildGuardian({ outDir, defines = [] }) {
   mkdirSync(outDir, { recursive: true });
   const fresh = join(outDir, `${executableName}.${process.pid}`);
   try {
-    const request = { output: fresh, build, defines };
+    const request = { output: fresh, build, defines, quick };
     const failure = compile({ ...request, linkage: ['-static', '-s'] }) && compile({ ...request, linkage: ['-s'] });
     if (failure) throw new GuardianBuildError('compile_failed', `the guardian does not compile:\n${failure}`, 1);
     writeFileSync(`${fresh}.stamp`, stamp);

@@ -90,10 +90,14 @@ bool receipt_status(struct guardian *g) {
   return publish(g, SLOT_STATUS, &t);
 }
 
-/* Repeats the status, because the status receipt is not synced and this one is. */
+/*
+ * Repeats the status, because the status receipt is not synced and this one is. A workload that disappeared without
+ * having been reaped here leaves no receipt: there is nothing true to say about its end.
+ */
 bool receipt_exit(struct guardian *g) {
   char buffer[RECEIPT_BYTES + 1];
   struct text t = TEXT_OVER(buffer);
+  if (g->outcome.how == HOW_PENDING) return false;
   put_binding(g, &t, SLOT_EXIT, "exit");
   put_outcome(g, &t);
   put_string(&t, "proof", "ECHILD");

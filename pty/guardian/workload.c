@@ -49,7 +49,9 @@ static void default_signals(void) {
 /* Leaves the streams, the gate and the error pipe. The copy of the link must go: it would hide the guardian's death. */
 static void keep_only(int gate, int error) {
   if (dup3(gate, GATE_FD, O_CLOEXEC) < 0 || dup3(error, ERROR_FD, O_CLOEXEC) < 0) _exit(RC_GATE_CLOSED);
+#ifndef CUSTODY_WITHOUT_CLOSE
   close_from(ERROR_FD + 1);
+#endif
 }
 
 /*

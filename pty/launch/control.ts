@@ -1,26 +1,10 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { createConnection } from 'node:net';
+import { Channel } from './channel.ts';
+import { ControlError } from './controlError.ts';
 import type { DrainEvent, Hello, Members } from './controlMessages.ts';
-import { answerSchema, drainEventSchema, helloSchema, membersSchema } from './controlMessages.ts';
-import { onLines } from './lines.ts';
-
-/**
- * `unreachable`: nothing listens there, which is no proof of an end. `unresponsive`: it listens and does not answer
- * (a stopped guardian is alive). `closed`: the connection ended in the middle. `refused`: it answered with an error.
- */
-export type ControlErrorCode = 'guardian_unreachable' | 'unresponsive' | 'control_closed' | 'control_refused';
-
-export class ControlError extends Error {
-  readonly code: ControlErrorCode;
-  readonly next = ['observe the guardian and its receipts; the answer of its socket proves nothing'] as const;
-
-  constructor(code: ControlErrorCode, message: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = 'ControlError';
-    this.code = code;
-  }
-}
+import { answerSchema, helloSchema, membersSchema } from './controlMessages.ts';
 
 export interface ControlClient {
   hello(): Promise<Hello>;
@@ -65,86 +49,6 @@ function connect(scopeDir: string, timeoutMs: number): Promise<Socket> {
       finish(new ControlError(full ? 'unresponsive' : 'guardian_unreachable', 'the guardian cannot be reached', error));
     });
   });
-}
-
-type Waiter = (value: unknown) => void;
-
-/** Answers come in the order of the requests; events of a drain may come in between and have a queue of their own. */
-class Channel {
-  readonly #socket: Socket;
-  readonly #timeoutMs: number;
-  readonly #answers: Waiter[] = [];
-  readonly #events: DrainEvent[] = [];
-  #eventWaiter: (() => void) | undefined;
-  #closed = false;
-
-  constructor(socket: Socket, timeoutMs: number) {
-    this.#socket = socket;
-    this.#timeoutMs = timeoutMs;
-    onLines(socket, { line: (value) => this.#take(value), ended: () => this.#end() });
-  }
-
-  #take(value: unknown): void {
-    const event = drainEventSchema.safeParse(value);
-    if (!event.success) {
-      this.#answers.shift()?.(value);
-      return;
-    }
-    this.#events.push(event.data);
-    this.#eventWaiter?.();
-  }
-
-  #end(): void {
-    this.#closed = true;
-    for (const waiter of this.#answers.splice(0)) waiter(undefined);
-    this.#eventWaiter?.();
-  }
-
-  /** After a silence the order of answers is no longer known, so the connection is given up with it. */
-  #unresponsive(what: string): ControlError {
-    this.close();
-    return new ControlError('unresponsive', `no ${what} within ${this.#timeoutMs} ms`);
-  }
-
-  send(line: string): void {
-    if (this.#closed) throw new ControlError('control_closed', 'the connection to the guardian has ended');
-    this.#socket.write(`${line}\n`);
-  }
-
-  ask(line: string): Promise<unknown> {
-    this.send(line);
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(this.#unresponsive('answer')), this.#timeoutMs);
-      this.#answers.push((value) => {
-        clearTimeout(timer);
-        if (value === undefined) reject(new ControlError('control_closed', 'the guardian closed the connection'));
-        else resolve(value);
-      });
-    });
-  }
-
-  async nextEvent(withinMs: number): Promise<DrainEvent> {
-    if (this.#events.length === 0 && !this.#closed) await this.#something(withinMs);
-    const event = this.#events.shift();
-    if (event !== undefined) return event;
-    if (this.#closed) throw new ControlError('control_closed', 'the guardian closed the connection during a drain');
-    throw this.#unresponsive('event of the drain');
-  }
-
-  #something(withinMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, withinMs);
-      this.#eventWaiter = () => {
-        clearTimeout(timer);
-        this.#eventWaiter = undefined;
-        resolve();
-      };
-    });
-  }
-
-  close(): void {
-    this.#socket.destroy();
-  }
 }
 
 /** Each event has the drain's own bounds to come in, and the answer time on top. */

@@ -36,7 +36,10 @@ export interface Launch {
    * committed. Throws `not_released` when the guardian had already given up, `release_uncertain` when nobody can tell.
    */
   openGate(): Promise<{ released: true } | { execFailed: number }>;
-  /** Closes the link without the gate byte: the gated child ends unrun. Resolves when the guardian has been reaped. */
+  /**
+   * Closes the link without the gate byte: the gated child ends unrun. Resolves when the guardian has been reaped. Once
+   * the gate byte has been sent there is nothing to abandon, and this only waits.
+   */
   abandon(): Promise<GuardianExit>;
   /** Settles when the guardian has ended and been reaped; code 0 exactly when the exit receipt is durable. */
   readonly exited: Promise<GuardianExit>;
@@ -46,6 +49,8 @@ export interface Launch {
 
 interface Started {
   readonly child: ChildProcess;
+  /** Ends the guardian at once. Ours alone: a child that this process has not reaped cannot be another's pid. */
+  readonly end: AbortController;
   readonly link: Socket;
   readonly conversation: Conversation;
   readonly exited: Promise<GuardianExit>;
@@ -64,13 +69,15 @@ function spawnFailure(error: unknown): GuardianLaunchError {
 }
 
 /** Detached, because a guardian must not share the session, and so the hang-up, of its launcher. */
-function spawnGuardian(request: LaunchRequest): ChildProcess {
+function spawnGuardian(request: LaunchRequest, end: AbortController): ChildProcess {
   try {
     return spawn(request.guardianPath, ['run'], {
       cwd: '/',
       detached: true,
       env: guardianEnvironment(),
       stdio: [...request.stdio, 'pipe'],
+      signal: end.signal,
+      killSignal: 'SIGKILL',
     });
   } catch (error) {
     throw spawnFailure(error);
@@ -79,18 +86,19 @@ function spawnGuardian(request: LaunchRequest): ChildProcess {
 
 async function start(request: LaunchRequest): Promise<Started> {
   const frame = encodeFrame(request);
-  const child = spawnGuardian(request);
+  const end = new AbortController();
+  const child = spawnGuardian(request, end);
   const exited = new Promise<GuardianExit>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
-    child.once('error', (error) => reject(spawnFailure(error)));
+    child.on('error', (error) => reject(spawnFailure(error))); // also takes the report that `end` was used
   });
   const link = child.stdio[3] as Socket;
   const conversation = new Conversation(link);
   link.write(frame);
-  return { child, link, conversation, exited, handshakeMs: request.handshakeMs };
+  return { child, end, link, conversation, exited, handshakeMs: request.handshakeMs };
 }
 
 /**
@@ -99,7 +107,7 @@ async function start(request: LaunchRequest): Promise<Started> {
  */
 async function dismiss(started: Started): Promise<GuardianExit> {
   started.link.destroy();
-  const timer = setTimeout(() => started.child.kill('SIGKILL'), started.handshakeMs);
+  const timer = setTimeout(() => started.end.abort(), started.handshakeMs);
   try {
     return await started.exited;
   } finally {
@@ -139,6 +147,10 @@ async function handshake(started: Started): Promise<LaunchReady> {
   return { guardian, workload, bootId: boot, pidns, timens, uid };
 }
 
+function notReleased(step: string): GuardianLaunchError {
+  return new GuardianLaunchError({ code: 'not_released', phase: 'gate', step });
+}
+
 /** A lost answer after the gate byte says nothing about the workload, so it is never read as "did not run". */
 async function release(started: Started): Promise<{ released: true } | { execFailed: number }> {
   started.link.write('G');
@@ -149,7 +161,7 @@ async function release(started: Started): Promise<{ released: true } | { execFai
     case 'execFailed':
       return { execFailed: message.errno };
     case 'notReleased':
-      throw new GuardianLaunchError({ code: 'not_released', phase: 'gate', step: message.reason });
+      throw notReleased(message.reason);
     default:
       throw new GuardianLaunchError({ code: 'release_uncertain', phase: 'gate', step: message.event });
   }
@@ -163,15 +175,19 @@ export async function launchGuardian(request: LaunchRequest): Promise<Launch> {
   const started = await start(request);
   const ready = await handshake(started);
   let opened: ReturnType<Launch['openGate']> | undefined;
+  let abandoned: Promise<GuardianExit> | undefined;
   return {
     pid: ready.guardian.pid,
     ready,
     exited: started.exited,
     openGate: () => {
-      opened ??= release(started);
+      opened ??= abandoned === undefined ? release(started) : Promise.reject(notReleased('abandoned'));
       return opened;
     },
-    abandon: () => dismiss(started),
+    abandon: () => {
+      abandoned ??= opened === undefined ? dismiss(started) : started.exited;
+      return abandoned;
+    },
     unref: () => {
       started.child.unref();
       started.link.unref();
