@@ -1,17 +1,12 @@
 /** Why an event changed nothing, named from the chart itself: XState drops an unmatched event without a word (K3). */
 import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
 import type { MachineEvent } from './events/envelope.ts';
+import { type CompositeGuard, combinatorOf } from './structuralHash.ts';
 
 export interface Rejection {
   readonly reason: 'not_in_state' | 'guard_refused' | 'unknown_event' | 'terminal';
   /** Leaf guards that answered no, by name; conditions on other regions read `in region.state`. */
   readonly guards: readonly string[];
-}
-
-interface Composite {
-  readonly guards?: readonly unknown[];
-  readonly stateValue?: unknown;
-  readonly name: string;
 }
 
 export function whyRejected(machine: AnyStateMachine, snapshot: AnyMachineSnapshot, event: MachineEvent): Rejection {
@@ -35,23 +30,31 @@ interface Question {
 /** Names of the leaves that make `guard` false. Under `not`, a leaf that is true is the one that refuses. */
 function refusals(guard: unknown, question: Question, negated = false): string[] {
   if (guard === undefined || guard === null) return [];
-  if (typeof guard === 'function') {
-    const { guards, stateValue, name } = guard as unknown as Composite;
-    if (stateValue !== undefined) {
-      const holds = question.snapshot.matches(stateValue as never);
-      return holds === negated ? [`${negated ? 'not in' : 'in'} ${statePath(stateValue)}`] : [];
-    }
-    const parts = guards ?? [];
-    const each = parts.map((part) => refusals(part, question, name === 'not' ? !negated : negated));
-    const needsOnlyOne = (name === 'or') !== negated && name !== 'not';
-    return needsOnlyOne && each.some((refused) => refused.length === 0) ? [] : each.flat();
+  const combinator = combinatorOf(guard);
+  if (combinator === undefined) return leafRefusal(guard, question, negated);
+  const { guards = [], stateValue } = guard as CompositeGuard;
+  if (combinator === 'stateIn') {
+    const holds = question.snapshot.matches(stateValue as never);
+    return holds === negated ? [`${negated ? 'not in' : 'in'} ${statePath(stateValue)}`] : [];
   }
-  const name = typeof guard === 'string' ? guard : (guard as { readonly type: string }).type;
-  const params = typeof guard === 'string' ? undefined : (guard as { readonly params?: unknown }).params;
-  const implementation = question.machine.implementations.guards[name] as
-    | ((args: unknown, params: unknown) => boolean)
-    | undefined;
-  const holds = implementation?.({ context: question.snapshot.context, event: question.event }, params) ?? false;
+  const each = guards.map((part) => refusals(part, question, combinator === 'not' ? !negated : negated));
+  const needsOnlyOne = combinator === (negated ? 'and' : 'or');
+  return needsOnlyOne && each.some((refused) => refused.length === 0) ? [] : each.flat();
+}
+
+type Implementation = (args: { readonly context: unknown; readonly event: MachineEvent }, params: unknown) => boolean;
+
+function leafRefusal(guard: unknown, { machine, snapshot, event }: Question, negated: boolean): string[] {
+  const { type: name, params } =
+    typeof guard === 'string' ? { type: guard } : (guard as { type: string; params?: unknown });
+  const implementation = machine.implementations.guards[name] as Implementation | undefined;
+  // A name may stand for a combination of others; it is answered whole and blamed whole.
+  if (implementation !== undefined && combinatorOf(implementation) !== undefined) {
+    const refused = refusals(implementation, { machine, snapshot, event }).length > 0;
+    return refused === negated ? [] : [negated ? `not ${name}` : name];
+  }
+  const args = { context: snapshot.context as unknown, event };
+  const holds = implementation?.(args, typeof params === 'function' ? params(args) : params) ?? false;
   return holds === negated ? [negated ? `not ${name}` : name] : [];
 }
 

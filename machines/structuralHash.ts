@@ -2,7 +2,7 @@
  * A hash of what a chart does, walked from its StateNodes: `machine.definition` leaves out eventless transitions, history
  * targets and delays. Descriptions do not count, so a better sentence migrates nothing.
  */
-import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import { type AnyStateMachine, type AnyStateNode, type AnyTransitionDefinition, and, not, or, stateIn } from 'xstate';
 import { canonicalDigest } from './canonical.ts';
 
 export function structuralHash(machine: AnyStateMachine): string {
@@ -15,6 +15,7 @@ function describeNode(node: AnyStateNode): unknown {
     type: node.type,
     initial: node.initial ? node.initial.target.map((target: AnyStateNode) => target.id) : null,
     history: node.history || null,
+    historyTarget: node.type === 'history' ? (node.config.target ?? null) : undefined,
     tags: [...node.tags].sort(),
     entry: node.entry.map(nameOf),
     exit: node.exit.map(nameOf),
@@ -36,21 +37,37 @@ function describeTransition(transition: AnyTransitionDefinition): unknown {
   };
 }
 
+/** A guard that XState's `and`, `or`, `not` or `stateIn` has made; it carries its parts. */
+export interface CompositeGuard {
+  readonly check: unknown;
+  readonly guards?: readonly unknown[];
+  readonly stateValue?: unknown;
+}
+
+const checkOf = (guard: unknown): unknown => (guard as Partial<CompositeGuard>).check;
+const combinators = new Map<unknown, 'and' | 'or' | 'not' | 'stateIn'>([
+  [checkOf(and([])), 'and'],
+  [checkOf(or([])), 'or'],
+  [checkOf(not('any')), 'not'],
+  [checkOf(stateIn('any')), 'stateIn'],
+]);
+
+/**
+ * Which combinator made a guard; undefined for any other function. It is told by what the guard checks with, because a
+ * bundler renames the function, and neither a hash nor a refusal may depend on how the program was packed.
+ */
+export const combinatorOf = (guard: unknown) => combinators.get(checkOf(guard));
+
 /** Guards as nested names: `and([a, not(b)])` is a function that carries its parts. */
 export function describeGuard(guard: unknown): unknown {
   if (guard === undefined || guard === null) return null;
   if (typeof guard === 'string') return guard;
   if (typeof guard === 'function') {
-    const composite = guard as {
-      readonly type?: string;
-      readonly guards?: readonly unknown[];
-      readonly stateValue?: unknown;
-      readonly name: string;
-    };
+    const { guards, stateValue } = guard as unknown as CompositeGuard;
     return {
-      type: composite.type ?? composite.name,
-      ...(composite.guards ? { guards: composite.guards.map(describeGuard) } : {}),
-      ...(composite.stateValue === undefined ? {} : { stateValue: composite.stateValue }),
+      type: combinatorOf(guard) ?? guard.name,
+      ...(guards ? { guards: guards.map(describeGuard) } : {}),
+      ...(stateValue === undefined ? {} : { stateValue }),
     };
   }
   const { type, params } = guard as { readonly type: string; readonly params?: unknown };
