@@ -112,6 +112,19 @@ export class LinuxAdapter {
     return negatives ? this.#recheck(samples, context) : samples;
   }
 
+  /**
+   * The command name of a process for display (proc_pid_comm(5)), or undefined when it cannot be read. The process chose
+   * it, so everything but plain ASCII comes escaped; it identifies nobody.
+   */
+  nameOf(pid: number): string | undefined {
+    try {
+      const name = this.#eyes.proc.text(`${this.#eyes.procRoot}/${pid}/comm`).replace(/\n$/, '');
+      return name.replace(/[^\x20-\x7e]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Whether `holderPid` lets us see a pidfd of this process; asked once, when a scope is adopted or attached. */
   holderOf(identity: ProcessIdentity, holderPid: number): PidfdHolder | undefined {
     return findPidfdHolder(this.#eyes, identity, holderPid);

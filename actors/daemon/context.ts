@@ -1,0 +1,27 @@
+/** What the handlers of calls work with: the runtime and its live services. */
+
+import type { Findings } from './findings.ts';
+import type { GuardianTalk } from './guardianTalk.ts';
+import type { LaunchCoordinator } from './launch/coordinator.ts';
+import type { PendingLaunches } from './launch/pendingLaunches.ts';
+import type { Root } from './root.ts';
+import type { Runtime } from './runtime.ts';
+import type { DeadlineService } from './services/deadlineService.ts';
+import type { ReceiptService } from './services/receiptService.ts';
+
+export interface DaemonContext extends Runtime {
+  readonly pendingLaunches: PendingLaunches;
+  readonly launches: LaunchCoordinator;
+  readonly receipts: ReceiptService;
+  readonly deadlines: DeadlineService;
+  readonly findings: Findings;
+  readonly guardians: GuardianTalk;
+  readonly root: Root;
+}
+
+/** What a handler answers; `exitCode` 5 where something stays unverified (section F). */
+export interface Answer<Data> {
+  readonly data: Data;
+  readonly warnings?: readonly string[];
+  readonly exitCode?: number;
+}

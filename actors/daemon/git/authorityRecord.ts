@@ -1,0 +1,54 @@
+/**
+ * Which installation controls a repository. The record lies in the common git directory, where every installation that
+ * could reach the worktrees finds it: two of them never control one repository.
+ */
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { OperatingError } from '../operatingError.ts';
+
+const fileName = 'custody.json';
+
+interface AuthorityRecord {
+  readonly version: 1;
+  readonly installationId: string;
+}
+
+/** Claims the repository, or finds our own earlier claim. Throws `not_controller` (exit 4) for somebody else's. */
+export function claimRepository(commonGitDir: string, installationId: string): void {
+  const path = join(commonGitDir, fileName);
+  try {
+    const file = openSync(path, 'wx', 0o644);
+    try {
+      writeSync(file, `${JSON.stringify({ version: 1, installationId } satisfies AuthorityRecord)}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') {
+      throw new OperatingError({
+        code: 'repository_not_writable',
+        message: `the git directory cannot be written: ${code}`,
+        exitCode: 13,
+      });
+    }
+    assertOurs(path, installationId);
+  }
+}
+
+function assertOurs(path: string, installationId: string): void {
+  let holder: unknown;
+  try {
+    holder = (JSON.parse(readFileSync(path, 'utf8')) as AuthorityRecord).installationId;
+  } catch {
+    holder = undefined;
+  }
+  if (holder === installationId) return;
+  throw new OperatingError({
+    code: 'not_controller',
+    message: `another Custody installation (${typeof holder === 'string' ? holder.slice(0, 64) : 'unreadable record'}) controls this repository`,
+    exitCode: 4,
+    next: [`use that installation, or remove ${path} if it is gone for good`],
+  });
+}

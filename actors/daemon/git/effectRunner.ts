@@ -1,0 +1,95 @@
+/**
+ * Runs one of Custody's own short programs under a guardian, in a scope of kind `effect` (ruling 25): it holds no slot, has
+ * the same proof of exit as any workload, and is drained like one if it leaves something behind.
+ */
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { waitFor } from 'xstate';
+import type { WorkloadResult } from '../../../machines/evidence.ts';
+import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
+import type { ScopeId } from '../../../machines/ids.ts';
+import { committed } from '../actorAccess.ts';
+import type { PendingLaunches } from '../launch/pendingLaunches.ts';
+import { OperatingError } from '../operatingError.ts';
+import { type Recipe, recipeDigest } from '../recipe.ts';
+import type { Runtime } from '../runtime.ts';
+import { assertAccepted, draft } from '../submission.ts';
+
+type Parts = Pick<Runtime, 'host' | 'config' | 'places'> & { readonly pendingLaunches: PendingLaunches };
+
+export interface EffectRequest {
+  readonly scopeId: ScopeId;
+  /** Shown to people; names no argument. */
+  readonly purpose: string;
+  readonly recipe: Recipe;
+}
+
+export interface EffectResult {
+  readonly result: WorkloadResult;
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+}
+
+/** More than any answer that is asked for; what is longer is cut. */
+const largestOutput = 1_048_576;
+
+/** Resolves when the scope is proved. Throws when the program could not be started. */
+export async function runEffect(parts: Parts, { scopeId, purpose, recipe }: EffectRequest): Promise<EffectResult> {
+  const { host, config, places } = parts;
+  const pending = parts.pendingLaunches.add(scopeId, recipe);
+  const payload = {
+    scopeId,
+    runId: null,
+    generationId: null,
+    parentScopeId: null,
+    kind: 'effect' as const,
+    goalId: null,
+    occurrence: null,
+    nodeId: null,
+    recipeDigest: recipeDigest(recipe),
+    onRootExit: 'terminate' as const,
+    graceMs: config.graceMs,
+    budgetMs: config.drainBudgetMs,
+    purpose,
+  };
+  try {
+    assertAccepted(
+      await host.submit([draft('scope.requested', { to: ['executionScope', scopeId], payload, by: 'daemon' })]),
+    );
+  } catch (error) {
+    parts.pendingLaunches.drop(scopeId);
+    throw error;
+  }
+  const outcome = await pending.outcome;
+  if (outcome.kind === 'refused') {
+    throw new OperatingError({
+      code: outcome.code,
+      message: outcome.message,
+      exitCode: 10,
+      retryable: true,
+      next: outcome.next,
+    });
+  }
+  const actor = host.actor('executionScope', scopeId);
+  await waitFor(actor, (snapshot) => (snapshot as ScopeSnapshot).hasTag('capacityReleased'), {
+    timeout: Number.POSITIVE_INFINITY,
+  });
+  const { status } = committed(host, 'executionScope', scopeId)!.context;
+  const read = (stream: string) => readHead(join(places.scopesDir, scopeId, `${stream}.log`));
+  return {
+    result: status ?? { how: 'notReleased', code: null, signal: null, errno: null, waitStatus: 0 },
+    stdout: await read('stdout'),
+    stderr: await read('stderr'),
+  };
+}
+
+async function readHead(path: string): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const buffer = Buffer.alloc(largestOutput);
+    const { bytesRead } = await file.read(buffer, 0, largestOutput, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

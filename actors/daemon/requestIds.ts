@@ -1,0 +1,37 @@
+/**
+ * A request id makes a mutation idempotent (STOP-08, section F): it becomes the event id of the primary event, and the ids
+ * of what the request creates follow from it, so that a repeat is the same request to the last byte.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { OperatingError } from './operatingError.ts';
+
+export interface RequestKey {
+  readonly requestId: string;
+  /** Event id of the primary event. */
+  readonly eventId: string;
+  /** The id, of the given kind letter, of something that this request creates. */
+  idOf<Id extends string>(letter: 'G' | 'R' | 'W' | 'S' | 'P', what?: string): Id;
+}
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** Without an id from the caller the request is new, whatever it says. */
+export function requestKey(installationId: string, command: string, requestId: string | undefined): RequestKey {
+  const id = requestId ?? randomUUID();
+  return {
+    requestId: id,
+    eventId: `${installationId}:request:${id}`,
+    idOf<Id extends string>(letter: string, what = ''): Id {
+      const digest = createHash('sha256').update([installationId, command, id, letter, what].join('\0')).digest();
+      return (letter + Array.from(digest.subarray(0, 10), (byte) => alphabet[byte & 31]).join('')) as Id;
+    },
+  };
+}
+
+export const reusedRequest = (requestId: string): OperatingError =>
+  new OperatingError({
+    code: 'event_id_conflict',
+    message: `request id ${JSON.stringify(requestId)} was used before, for something else`,
+    exitCode: 11,
+    next: ['use a fresh --request-id'],
+  });

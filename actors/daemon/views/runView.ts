@@ -1,0 +1,119 @@
+/** A run as the command line shows it: launcher facts, observations, derived state and hypotheses stay apart (OBS-10). */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { assessOwnership } from '../../../machines/assessment.ts';
+import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
+import type { RunSnapshot } from '../../../machines/run.ts';
+import { readReceipt } from '../../observe/receipts/read.ts';
+import { committed, required } from '../actorAccess.ts';
+import type { CaptureView, ReceiptView, RunDetailView, RunView } from '../api/views.ts';
+import type { DaemonContext } from '../context.ts';
+import type { Membership } from '../guardianTalk.ts';
+import { expectationOf } from '../services/receiptService.ts';
+import { scopeSummary, statePath } from './scopeView.ts';
+
+export function rootScopeOf({ host }: Pick<DaemonContext, 'host'>, run: RunSnapshot): ScopeSnapshot | undefined {
+  const { rootScopeId } = run.context;
+  return rootScopeId === null ? undefined : committed(host, 'executionScope', rootScopeId);
+}
+
+export function runView(context: Pick<DaemonContext, 'host'>, runId: string, membership?: Membership): RunView {
+  const run = required(context.host, 'run', runId);
+  const scope = rootScopeOf(context, run);
+  const { label, goalRef, generationId, rootScopeId, mode, end } = run.context;
+  const status = scope?.context.status;
+  return {
+    runId,
+    label,
+    goalId: goalRef?.goalId ?? null,
+    generationId,
+    scopeId: rootScopeId,
+    epoch: epochOf(context, run),
+    mode,
+    state: statePath(run.value.lifecycle),
+    result: status ? { how: status.how, code: status.code, signal: status.signal, errno: status.errno } : null,
+    end,
+    scope: scope ? assessOwnership(scope) : null,
+    summary: scope ? scopeSummary(scope, membership) : statePath(run.value.lifecycle),
+  };
+}
+
+function epochOf({ host }: Pick<DaemonContext, 'host'>, { context }: RunSnapshot): number | null {
+  if (context.generationId === null) return null;
+  return committed(host, 'worktreeGeneration', context.generationId)?.context.admitted[context.runId]?.epoch ?? null;
+}
+
+export async function runDetailView(context: DaemonContext, runId: string): Promise<RunDetailView> {
+  const run = required(context.host, 'run', runId);
+  const scope = rootScopeOf(context, run);
+  const isOpen = scope !== undefined && !scope.hasTag('capacityReleased');
+  const membership = isOpen ? await context.guardians.members(scope.context.scopeId) : undefined;
+  const { identity, lastObservation, lastConfirmed, exitReport, unresolvedReason, end } = run.context;
+  return {
+    ...runView(context, runId, membership),
+    launcherFacts: {
+      goalRef: run.context.goalRef,
+      label: run.context.label,
+      retryOf: run.context.retryOf,
+      identity,
+      exitReport,
+    },
+    observations: {
+      last: lastObservation,
+      lastConfirmed,
+      guardian: scope?.context.guardianLast ?? null,
+      members: membership?.members ?? null,
+    },
+    derived: {
+      state: statePath(run.value.lifecycle),
+      end,
+      unresolvedReason,
+      scope: scope ? assessOwnership(scope) : null,
+      proof: scope?.context.proof ?? null,
+      version: context.host.versionOf('run', runId) ?? null,
+    },
+    hypothetical: { replaceable: scope === undefined || !isOpen, blockedBy: isOpen ? scope.context.scopeId : null },
+    capture: scope ? await captureViews(context, scope, membership) : [],
+    receipts: scope ? receiptViews(context, scope) : [],
+  };
+}
+
+/** A stream is complete when nobody is left who could write to it (ruling 10). */
+export async function captureViews(
+  { places }: Pick<DaemonContext, 'places'>,
+  scope: ScopeSnapshot,
+  membership?: Membership,
+): Promise<readonly CaptureView[]> {
+  const isComplete = scope.hasTag('capacityReleased');
+  const holder = membership?.members.find(({ state }) => state !== 'Z');
+  const reason = isComplete ? null : holder ? `held open by pid ${holder.pid}` : 'the tree is not proved to be gone';
+  const views: CaptureView[] = [];
+  for (const stream of ['stdout', 'stderr'] as const) {
+    const file = await stat(join(places.scopesDir, scope.context.scopeId, `${stream}.log`)).catch(() => undefined);
+    const neverOpened = file === undefined && scope.context.slots === null;
+    views.push({
+      stream,
+      bytes: file?.size ?? 0,
+      complete: isComplete && (file !== undefined || neverOpened),
+      reason: file || neverOpened ? reason : 'the file is gone',
+    });
+  }
+  return views;
+}
+
+export function receiptViews(context: DaemonContext, scope: ScopeSnapshot): readonly ReceiptView[] {
+  const expected = expectationOf(context, scope);
+  if (expected === undefined) return [];
+  return (['start', 'status', 'exit'] as const).map((kind) => {
+    const { slots, scopeDir, status, ...rest } = expected;
+    const reading = readReceipt({
+      scopeDir,
+      kind,
+      expected: { ...rest, slot: slots[kind], nonceHash: slots[kind].nonceHash, status },
+    });
+    if (reading.status === 'absent') return { kind, status: 'absent' };
+    if (reading.status === 'not_authentic') return { kind, status: 'not_authentic', reason: reading.reason };
+    const { nonce: _, ...receipt } = reading.receipt;
+    return { kind, status: 'authentic', digest: reading.bytesDigest, receipt };
+  });
+}
