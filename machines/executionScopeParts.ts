@@ -214,7 +214,11 @@ export const scopeSetup = base.extend({
     recordNeverLaunched: base.assign(({ event }) => ({
       proof: { kind: 'never_launched' as const, eventId: event.eventId },
     })),
-    recordExternal: base.assign(({ context }) => gapped(context, 'no_launch_scope')),
+    // Whatever it was requested as, no gate of ours holds it; as `external` it can never count as never launched.
+    recordExternal: base.assign(({ context }) => ({
+      kind: 'external' as const,
+      ...gapped(context, 'no_launch_scope'),
+    })),
     recordGap: base.assign(({ context, event }) => {
       assertEvent(event, 'coverage.gap');
       return gapped(context, event.reason);

@@ -111,9 +111,8 @@ function proofRelays({ before }: ActorChange, after: ScopeSnapshot): readonly Re
   const { scopeId, runId, generationId, proof } = after.context;
   const becameReleased = after.hasTag('capacityReleased') && !before?.hasTag('capacityReleased');
   if (!becameReleased || proof === null || runId === null) return [];
-  const neverRan = proof.kind === 'never_launched';
   const relays: Relay[] = [
-    neverRan
+    isNeverRun(after)
       ? {
           to: { kind: 'run', id: runId },
           type: 'admission.cancelled',
@@ -133,4 +132,13 @@ function proofRelays({ before }: ActorChange, after: ScopeSnapshot): readonly Re
     });
   }
   return relays;
+}
+
+/**
+ * Without a committed release the image never ran, whichever proof closed the scope (GRD-07): after a reboot behind a
+ * shut gate the run is still reserved, and nothing but a cancellation leads out of that. What others launched was never
+ * behind a gate of ours.
+ */
+function isNeverRun({ context }: ScopeSnapshot): boolean {
+  return context.proof?.kind === 'never_launched' || (context.released === 'no' && context.kind !== 'external');
 }
