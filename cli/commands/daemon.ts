@@ -1,0 +1,122 @@
+/** daemon start, stop, restart, status. */
+import { spawn } from 'node:child_process';
+import type { Command } from 'commander';
+import { daemonProgram, ensureServing, findServing, type Serving } from '../autostart.ts';
+import { DaemonAbsent } from '../client.ts';
+import { daemonGone, daemonNotRunning, fromApi } from '../failure.ts';
+import { addRequestId, example } from '../globalOptions.ts';
+import { action, type Invocation, localAnswer } from '../invocation.ts';
+import { daemonEnvironment } from '../launchEnvironment.ts';
+import { type DaemonState, daemonLines, stopLines } from '../print/daemon.ts';
+
+interface KeepWork {
+  readonly keepWork?: boolean;
+}
+
+export function registerDaemon(program: Command): void {
+  const daemon = program.command('daemon').description('the process that holds the store and looks after the work');
+  example(
+    daemon
+      .command('start')
+      .description('start the daemon; says so if one serves already')
+      .option('--foreground', 'stay attached to this terminal or service manager')
+      .action(action(start)),
+    'custody daemon start',
+  );
+  const keepWork = 'end only the daemon: the work goes on and the next daemon adopts it';
+  example(
+    addRequestId(
+      daemon.command('stop').description('end all work with proof, then the daemon').option('--keep-work', keepWork),
+    ).action(action(stop)),
+    'custody daemon stop',
+  );
+  example(
+    addRequestId(
+      daemon.command('restart').description('stop, then start again').option('--keep-work', keepWork),
+    ).action(action(restart)),
+    'custody daemon restart --keep-work',
+  );
+  example(
+    daemon.command('status').description('is one serving? exit 10 if not; starts nothing').action(action(status)),
+    'custody daemon status --json',
+  );
+}
+
+const stateOf = ({ hello, rendezvous }: Serving, started: boolean): DaemonState => ({
+  running: true,
+  started,
+  pid: hello.pid,
+  version: hello.version,
+  startNumber: hello.startNumber,
+  stateDir: hello.stateDir,
+  socket: rendezvous.socket,
+});
+
+async function start(invocation: Invocation, { foreground }: { readonly foreground?: boolean }): Promise<number> {
+  invocation.requireInstallation();
+  if (foreground) return inForeground(invocation);
+  invocation.output.status('starting the daemon');
+  const serving = await ensureServing(invocation.places);
+  invocation.output.clearStatus();
+  return invocation.output.answer(localAnswer('daemon.start', stateOf(serving, serving.started)), daemonLines);
+}
+
+/** The service manager's signals reach this process; they are the daemon's, and its exit status is ours. */
+async function inForeground({ places }: Invocation): Promise<number> {
+  process.removeAllListeners('SIGINT');
+  const child = spawn(process.execPath, [daemonProgram(), '--state-dir', places.stateDir, '--foreground'], {
+    stdio: 'inherit',
+    env: daemonEnvironment(process.env),
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve(code ?? (signal === 'SIGINT' ? 130 : 1)));
+  });
+}
+
+async function stop(invocation: Invocation, options: KeepWork): Promise<number> {
+  const { output } = invocation;
+  const serving = await findServing(invocation.places);
+  if (!serving) throw daemonNotRunning(invocation.places.stateDir);
+  const answer = await end(invocation, serving, options.keepWork ?? false);
+  return output.answer(answer, stopLines);
+}
+
+async function restart(invocation: Invocation, options: KeepWork): Promise<number> {
+  invocation.requireInstallation();
+  const serving = await findServing(invocation.places);
+  if (serving) await end(invocation, serving, options.keepWork ?? false);
+  invocation.output.status('starting the daemon');
+  const successor = await ensureServing(invocation.places);
+  invocation.output.clearStatus();
+  return invocation.output.answer(localAnswer('daemon.restart', stateOf(successor, successor.started)), daemonLines);
+}
+
+/** Stops the daemon and returns once its socket answers nobody, so that what follows never meets the one that leaves. */
+async function end(invocation: Invocation, { client }: Serving, keepWork: boolean) {
+  const { output, requestId } = invocation;
+  output.status(keepWork ? 'stopping the daemon' : 'draining; the daemon ends when everything is proved');
+  const reply = await client.call<{ stopped: boolean; settled: string[]; blocked: string[] }>('daemon.stop', {
+    keepWork,
+    requestId,
+  } as { readonly requestId: string });
+  if (!reply.ok) throw fromApi(reply.error);
+  try {
+    for (;;) {
+      await client.hello();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  } catch (cause) {
+    const { code } = cause as { readonly code?: string };
+    if (!(cause instanceof DaemonAbsent) && code !== daemonGone(undefined).code) throw cause;
+  }
+  output.clearStatus();
+  return reply;
+}
+
+async function status({ places, output }: Invocation): Promise<number> {
+  const serving = await findServing(places);
+  if (!serving) throw daemonNotRunning(places.stateDir);
+  return output.answer(localAnswer('daemon.status', stateOf(serving, false)), daemonLines);
+}

@@ -1,0 +1,24 @@
+/** demo: the whole story in a minute, on a scratch clone, leaving nothing behind. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { example } from '../globalOptions.ts';
+import { action } from '../invocation.ts';
+
+export function registerDemo(program: Command): void {
+  const command = program
+    .command('demo')
+    .description('launch, kill the daemon, adopt, prove, seal: in a scratch directory that is removed afterwards')
+    .option('--repo <path>', 'work on a scratch clone of this repository (default: a small one made for it)')
+    .action(
+      action<{ readonly repo?: string }>(async ({ globals, output }, { repo }) => {
+        const { runDemo } = await import('../demo/main.ts');
+        return runDemo({
+          ...(repo === undefined ? {} : { repo: resolve(repo) }),
+          json: output.json,
+          quiet: output.quiet,
+          color: globals.color ?? true,
+        });
+      }),
+    );
+  example(command, 'custody demo', 'custody demo --repo ~/src/project');
+}

@@ -1,0 +1,44 @@
+/** events: the journal, as it is written. */
+import type { Command } from 'commander';
+import type { EventView } from '../../actors/daemon/api/views.ts';
+import { parseWhole } from '../duration.ts';
+import { example } from '../globalOptions.ts';
+import { action, type Invocation } from '../invocation.ts';
+import { eventLine, eventLines } from '../print/events.ts';
+
+interface EventOptions {
+  readonly since?: number;
+  readonly actor?: string;
+  readonly type?: string;
+  readonly limit?: number;
+  readonly follow?: boolean;
+}
+
+export function registerEvents(program: Command): void {
+  example(
+    program
+      .command('events')
+      .description('what was recorded, in order')
+      .option('--since <position>', 'only what follows this position', parseWhole(0, Number.MAX_SAFE_INTEGER))
+      .option('--actor <id>', 'only what concerns this Goal, run, worktree or scope')
+      .option('--type <type>', 'only this type of event')
+      .option('-n, --limit <n>', 'at most this many (default: 200)', parseWhole(1, 1_000))
+      .option('-f, --follow', 'go on with what is recorded from now on (with --json: JSON lines)')
+      .action(action(events)),
+    'custody events --actor R2c',
+    'custody events --follow --json',
+  );
+}
+
+async function events(invocation: Invocation, options: EventOptions): Promise<number> {
+  const { since, actor, type, limit, follow } = options;
+  const { output } = invocation;
+  if (!follow) {
+    return output.answer(await invocation.call('events', { since, actor, type, limit }), eventLines);
+  }
+  for await (const event of invocation.stream<EventView>('events.follow', { since, actor, type })) {
+    if (output.json) output.record(event);
+    else output.text(eventLine(event, output.style));
+  }
+  return 0;
+}

@@ -1,0 +1,102 @@
+/** runs exec: launch a command under a guardian for a Goal. */
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import type { CallResults } from '../../actors/daemon/api/results.ts';
+import { parseDuration } from '../duration.ts';
+import { exitStatusOf } from '../exitStatus.ts';
+import { usage } from '../failure.ts';
+import { followRun } from '../follow.ts';
+import { addRequestId, collect, example } from '../globalOptions.ts';
+import { readInput } from '../input.ts';
+import { action, type Invocation } from '../invocation.ts';
+import { workloadEnvironment } from '../launchEnvironment.ts';
+import { runLines } from '../print/runs.ts';
+import { waitForRun } from '../wait.ts';
+
+interface ExecOptions {
+  readonly worktree?: string;
+  readonly env?: readonly string[];
+  readonly cwd?: string;
+  readonly name?: string;
+  readonly onRootExit?: 'terminate' | 'wait';
+  readonly grace?: number;
+  readonly budget?: number;
+  readonly timeout?: number;
+  readonly stdin?: string;
+  /** true: without a bound. */
+  readonly wait?: number | true;
+  readonly follow?: boolean;
+  readonly exitStatus?: boolean;
+}
+
+export function registerExec(runs: Command): void {
+  const command = runs
+    .command('exec')
+    .description('run a command for a Goal under a guardian; put -- before the command')
+    .argument('<goal>', 'id or an unambiguous beginning of it')
+    .argument('<command...>', 'program and arguments, as they are: no shell looks at them')
+    .option('--worktree <worktree>', "where to run (default: the Goal's only open worktree)")
+    .option('--env <name[=value]>', 'pass a variable: NAME takes the value from here (repeatable)', collect)
+    .option('--cwd <dir>', 'working directory, relative to the worktree')
+    .option('--name <text>', 'label shown in lists')
+    .addOption(
+      new Option('--on-root-exit <policy>', 'what the command leaves behind when it ends is').choices([
+        'terminate',
+        'wait',
+      ]),
+    )
+    .option('--grace <duration>', 'between the polite signal and the freeze', parseDuration)
+    .option('--budget <duration>', 'after which a drain counts as stalled', parseDuration)
+    .option('--timeout <duration>', 'hard limit: then everything that it started is ended', parseDuration)
+    .option('--stdin <file>', 'standard input of the command; - passes this one (default: nothing)')
+    .option('--wait [duration]', 'wait until the command has ended', parseDuration)
+    .option('--follow', 'show its output until nothing that it started is left')
+    .option('--exit-status', 'with --wait or --follow: exit as the command did (128+N for signal N)');
+  example(
+    addRequestId(command).action(action(exec)),
+    'custody runs exec G4k -- npm test',
+    'custody runs exec G4k --env API_KEY --timeout 30m --follow --exit-status -- ./agent.sh',
+  );
+}
+
+/** The API's bound on a request body leaves this much for standard input in base64. */
+const largestStdinBytes = 16_777_216;
+
+async function exec(
+  invocation: Invocation,
+  options: ExecOptions,
+  [goalId = '', ...argv]: readonly string[],
+): Promise<number> {
+  if (options.exitStatus && !options.wait && !options.follow) {
+    throw usage('--exit-status needs --wait or --follow', ['custody runs exec GOAL --wait --exit-status -- CMD...']);
+  }
+  const stdin = options.stdin === undefined ? undefined : await readInput('--stdin', options.stdin, largestStdinBytes);
+  const launched = await invocation.call('runs.exec', {
+    goalId,
+    generationId: options.worktree,
+    argv,
+    env: workloadEnvironment(process.env, options.env ?? []),
+    cwd: options.cwd,
+    umask: process.umask(),
+    label: options.name,
+    onRootExit: options.onRootExit,
+    graceMs: options.grace,
+    budgetMs: options.budget,
+    timeoutMs: options.timeout,
+    stdin: stdin?.toString('base64'),
+    requestId: invocation.requestId,
+  });
+  const { output } = invocation;
+  const { runId } = launched.data;
+  if (options.follow) {
+    if (output.json) output.answer(launched, runLines);
+    const ended = await followRun(invocation, runId);
+    return options.exitStatus ? exitStatusOf(ended.data) : ended.exitCode;
+  }
+  if (!options.wait) return output.answer(launched, runLines, (data) => [data.runId]);
+  const waitMs = options.wait === true ? undefined : options.wait;
+  const ended = await waitForRun(invocation, { id: runId, until: 'ended', waitMs });
+  const data: CallResults['runs.exec'] = { ...ended.data, launch: launched.data.launch };
+  const exitCode = output.answer({ ...ended, command: 'runs.exec', data }, runLines, () => [runId]);
+  return options.exitStatus ? exitStatusOf(ended.data) : exitCode;
+}

@@ -1,0 +1,78 @@
+/** init, doctor, config, version: what is there before, beside and without a daemon. */
+import type { Command } from 'commander';
+import type { CheckView, ConfigValueView } from '../../actors/daemon/api/views.ts';
+import { findServing } from '../autostart.ts';
+import { example } from '../globalOptions.ts';
+import { action, type Invocation, localAnswer } from '../invocation.ts';
+import { checkLines, checksExitCode } from '../print/checks.ts';
+import { configLines } from '../print/config.ts';
+import { line } from '../print/escape.ts';
+import { initLines } from '../print/init.ts';
+import { version } from '../version.ts';
+
+export function registerSetup(program: Command): void {
+  example(
+    program
+      .command('init')
+      .description('create the state directory, check this host, run the containment self-check')
+      .option('--check', 'only verify what is there; create and change nothing')
+      .action(action(init)),
+    'custody init',
+    'custody init --check --json',
+  );
+  example(
+    program
+      .command('doctor')
+      .description('check environment, store, guardian and process inspection; works without a daemon')
+      .action(action(doctor)),
+    'custody doctor',
+  );
+  example(
+    program
+      .command('config')
+      .description('show every parameter, its value and where that comes from')
+      .action(action(config)),
+    'custody config --json',
+  );
+  example(program.command('version').description('print the version').action(action(showVersion)), 'custody version');
+}
+
+async function init({ places, output }: Invocation, { check }: { readonly check?: boolean }): Promise<number> {
+  const { initialise } = await import('../../actors/daemon/initialise.ts');
+  output.status('checking this host');
+  const view = await initialise({ places, env: process.env, checkOnly: check ?? false });
+  output.clearStatus();
+  return output.answer(localAnswer('init', view), initLines);
+}
+
+/** A daemon sees more (its own descriptors, lanes and sockets), but a sick installation may have none. */
+async function doctor(invocation: Invocation): Promise<number> {
+  const { places, output } = invocation;
+  output.status('checking');
+  const serving = await findServing(places);
+  const answer = serving
+    ? await invocation.call('doctor', {})
+    : localAnswer<{ readonly checks: readonly CheckView[] }>('doctor', {
+        checks: await (await import('../../actors/daemon/doctor.ts')).diagnoseOffline({ places, env: process.env }),
+      });
+  output.clearStatus();
+  return Math.max(
+    output.answer(answer, ({ checks }, style) => checkLines(checks, style)),
+    checksExitCode(answer.data.checks),
+  );
+}
+
+/** A serving daemon tells what it goes by, which may be older than the file. */
+async function config(invocation: Invocation): Promise<number> {
+  const { places, output } = invocation;
+  if (await findServing(places)) return output.answer(await invocation.call('config', {}), configLines);
+  const { loadConfig } = await import('../../actors/daemon/config.ts');
+  const { values, file } = loadConfig(places, process.env);
+  const data: { readonly values: readonly ConfigValueView[]; readonly file: string } = { values, file };
+  return output.answer(localAnswer('config', data), configLines);
+}
+
+function showVersion({ output }: Invocation): number {
+  const data = { version, node: process.version, platform: process.platform, arch: process.arch };
+  return output.answer(localAnswer('version', data), () => [line`${version}`]);
+}

@@ -1,0 +1,85 @@
+/** worktrees add, list, show, close, seal. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { addRequestId, example } from '../globalOptions.ts';
+import { action, type Invocation } from '../invocation.ts';
+import { newWorktreeLines, worktreeDetailLines, worktreeLines } from '../print/worktrees.ts';
+
+export function registerWorktrees(program: Command): void {
+  const worktrees = program
+    .command('worktrees')
+    .description('where work happens; sealed only when nobody is left in it');
+  example(
+    addRequestId(worktrees.command('add').description('create a worktree for a Goal'))
+      .argument('<goal>', 'id or an unambiguous beginning of it')
+      .option('--branch <branch>', 'name of the new branch')
+      .option('--base <commit>', 'where it starts (default: HEAD)')
+      .option('--path <path>', 'where to put it (default: inside the state directory)')
+      .action(action(add)),
+    'custody worktrees add G4k --branch contributing',
+  );
+  example(
+    worktrees
+      .command('list')
+      .description('worktrees with lifecycle and authority')
+      .option('--goal <goal>', 'only those of this Goal')
+      .option('-a, --all', 'also sealed ones')
+      .action(action(list)),
+    'custody worktrees list',
+  );
+  for (const [verb, description] of [
+    ['show', 'one worktree with its runs and what they left'],
+    ['close', 'admit no further run; what runs goes on'],
+    ['seal', 'certify that no run of it can still write; refused with the reasons (exit 13)'],
+  ] as const) {
+    const command = worktrees
+      .command(verb)
+      .description(description)
+      .argument('<worktree>', 'id or an unambiguous beginning of it');
+    if (verb !== 'show') addRequestId(command);
+    example(command.action(action(one(verb))), `custody worktrees ${verb} W7p`);
+  }
+}
+
+interface AddOptions {
+  readonly branch?: string;
+  readonly base?: string;
+  readonly path?: string;
+}
+
+async function add(invocation: Invocation, options: AddOptions, [goalId = '']: readonly string[]): Promise<number> {
+  const { requestId, output } = invocation;
+  const { branch, base, path } = options;
+  output.status('creating the worktree');
+  const answer = await invocation.call('worktrees.add', {
+    goalId,
+    branch,
+    base,
+    path: path === undefined ? undefined : resolve(path),
+    requestId,
+  });
+  return output.answer(answer, newWorktreeLines, (data) => [data.generationId]);
+}
+
+interface ListOptions {
+  readonly goal?: string;
+  readonly all?: boolean;
+}
+
+async function list(invocation: Invocation, { goal, all }: ListOptions): Promise<number> {
+  return invocation.output.answer(
+    await invocation.call('worktrees.list', { goalId: goal, all }),
+    ({ worktrees }, style) => worktreeLines(worktrees, style),
+    ({ worktrees }) => worktrees.map(({ generationId }) => generationId),
+  );
+}
+
+function one(verb: 'show' | 'close' | 'seal') {
+  return async (invocation: Invocation, _: unknown, [id = '']: readonly string[]): Promise<number> => {
+    const answer =
+      verb === 'show'
+        ? await invocation.call('worktrees.show', { id })
+        : await invocation.call(`worktrees.${verb}`, { id, requestId: invocation.requestId });
+    return invocation.output.answer(answer, worktreeDetailLines, (data) => [data.generationId]);
+  };
+}

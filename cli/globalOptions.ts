@@ -1,0 +1,32 @@
+/** The options that every command takes, and the small helpers with which commands are declared. */
+import { type Command, Option } from 'commander';
+
+const group = 'Global options:';
+
+/** Adds the global options to a command and everything below it. */
+export function addGlobalOptions(command: Command): void {
+  // A group only leads on to its commands; its help stays short.
+  const isGroup = command.parent !== null && command.commands.length > 0;
+  const add = (flags: string, description: string) =>
+    command.addOption(new Option(flags, description).helpGroup(group).hideHelp(isGroup));
+  add('--json', 'print one JSON object (streams: JSON lines) and nothing else on stdout');
+  add('--state-dir <dir>', 'state directory (default: $CUSTODY_HOME, else the XDG state directory)');
+  add('--no-autostart', 'fail with daemon_not_running instead of starting the daemon');
+  add('--no-color', 'no colours, as with NO_COLOR');
+  add('-q, --quiet', 'print ids only, no hints');
+  for (const child of command.commands) addGlobalOptions(child);
+}
+
+/** For commands that change something. */
+export const addRequestId = (command: Command): Command =>
+  command.option('--request-id <id>', 'name this change: repeating it with the same id does it at most once');
+
+/** Every command shows at least one line that can be copied. */
+export const example = (command: Command, ...lines: readonly string[]): Command =>
+  command.addHelpText(
+    'after',
+    `\n${lines.length > 1 ? 'Examples' : 'Example'}:\n${lines.map((text) => `  $ ${text}`).join('\n')}`,
+  );
+
+/** Collects a repeatable option. */
+export const collect = (value: string, former: readonly string[] | undefined): string[] => [...(former ?? []), value];

@@ -1,0 +1,153 @@
+/** One run of the command line: its global options, its output, and its way to the daemon. */
+import { lstatSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { CallArguments, CallName, StreamArguments, StreamName } from '../actors/daemon/api/contract.ts';
+import type { CallResults } from '../actors/daemon/api/results.ts';
+import { OperatingError } from '../actors/daemon/operatingError.ts';
+import { type Places, placesOf, type Rendezvous, readRendezvous } from '../actors/daemon/places.ts';
+import { Client, DaemonAbsent } from './client.ts';
+import { daemonNotRunning, fromApi, notInitialised } from './failure.ts';
+import { type Answer, Output } from './output.ts';
+import { line } from './print/escape.ts';
+import { version } from './version.ts';
+
+export interface GlobalOptions {
+  readonly json?: boolean;
+  readonly stateDir?: string;
+  readonly autostart?: boolean;
+  readonly color?: boolean;
+  readonly quiet?: boolean;
+  readonly requestId?: string;
+}
+
+/** Commands that only look: an answer that takes this long means a stopped or starved daemon, so they say that. */
+const lookWithinMs = 15_000;
+const looks = new Set<CallName>(['status', 'processes', 'events', 'config']);
+const isLook = (name: CallName): boolean => looks.has(name) || /\.(list|show)$/.test(name);
+
+export class Invocation {
+  readonly globals: GlobalOptions;
+  readonly places: Places;
+  readonly output: Output;
+  #requestId: string | undefined;
+
+  constructor(globals: GlobalOptions) {
+    this.globals = globals;
+    this.places = placesOf({ stateDir: globals.stateDir, env: process.env });
+    this.output = new Output({
+      json: globals.json ?? false,
+      quiet: globals.quiet ?? false,
+      color: globals.color ?? true,
+    });
+  }
+
+  /** Identifies this change, given or made here: what was sent and not answered can be repeated without harm. */
+  get requestId(): string {
+    this.#requestId ??= this.globals.requestId ?? crypto.randomUUID();
+    return this.#requestId;
+  }
+
+  /** Asks the daemon, starting one if none serves and that is allowed. Throws what it refuses. */
+  async call<Name extends CallName>(name: Name, args: CallArguments<Name>): Promise<Answer<CallResults[Name]>> {
+    const reply = await this.withDaemon((client) =>
+      client.call<CallResults[Name]>(name, args as { readonly requestId?: string }, isLook(name) ? lookWithinMs : 0),
+    );
+    this.output.clearStatus();
+    if (!reply.ok) throw fromApi(reply.error);
+    return reply;
+  }
+
+  async *stream<Line>(name: StreamName, args: StreamArguments<StreamName>): AsyncGenerator<Line, void, undefined> {
+    const lines = await this.withDaemon(async (client) => {
+      const source = client.stream<Line>(name, args);
+      // The connection is made by the first step; only then is it known whether somebody serves.
+      return { source, first: await source.next() };
+    });
+    if (lines.first.done) return;
+    yield lines.first.value;
+    yield* lines.source;
+  }
+
+  /** Runs `ask` with the announced daemon; where nobody listens nothing was sent, so it is run again with a new one. */
+  async withDaemon<T>(ask: (client: Client) => Promise<T>): Promise<T> {
+    const rendezvous = readRendezvous(this.places);
+    if (rendezvous) {
+      this.#mentionOtherVersion(rendezvous);
+      try {
+        return await ask(new Client(rendezvous));
+      } catch (cause) {
+        if (!(cause instanceof DaemonAbsent)) throw cause;
+      }
+    }
+    this.requireInstallation();
+    if (this.globals.autostart === false) throw daemonNotRunning(this.places.stateDir);
+    const { ensureServing } = await import('./autostart.ts');
+    this.output.status('starting the daemon');
+    const { client } = await ensureServing(this.places);
+    return ask(client);
+  }
+
+  /** Refuses before anything is created: a missing installation, or one that belongs to somebody else (ruling 29). */
+  requireInstallation(): void {
+    const { stateDir } = this.places;
+    const info = lstatSync(stateDir, { throwIfNoEntry: false });
+    if (!info) throw notInitialised(stateDir);
+    if (info.uid === process.getuid?.()) return;
+    throw new OperatingError({
+      code: 'store_permissions',
+      message: `${stateDir} belongs to user ${info.uid}, and this is user ${process.getuid?.()}`,
+      exitCode: 9,
+      next: ['run custody as the owner of the state directory, without sudo'],
+    });
+  }
+
+  #mentionOtherVersion(rendezvous: Rendezvous): void {
+    if (rendezvous.version === version || !process.stderr.isTTY) return;
+    this.output.note(
+      line`note: the daemon is version ${rendezvous.version}, this is ${version}; try: custody daemon restart --keep-work`,
+    );
+  }
+}
+
+/** An answer made here, in the shape of a Reply. */
+export const localAnswer = <Data>(command: string, data: Data, exitCode = 0): Answer<Data> => ({
+  command,
+  data,
+  warnings: [],
+  journalPosition: null,
+  exitCode,
+});
+
+/** Where an option stands on the line does not matter: `custody --json status` is `custody status --json`. */
+export function globalsOf(command: Command): GlobalOptions {
+  const globals: Record<string, unknown> = {};
+  for (let at: Command | null = command; at; at = at.parent) {
+    for (const name of ['json', 'stateDir', 'autostart', 'color', 'quiet', 'requestId']) {
+      if (at.getOptionValueSource(name) === 'cli') globals[name] ??= at.getOptionValue(name);
+    }
+  }
+  return globals;
+}
+
+/**
+ * Wraps a command's body for commander, which calls with the operands, the options and the command. What the body
+ * returns is the exit status.
+ */
+export function action<Options>(
+  body: (invocation: Invocation, options: Options, operands: readonly string[]) => Promise<number> | number,
+): (...parameters: unknown[]) => Promise<void> {
+  return async (...parameters) => {
+    const command = parameters.at(-1) as Command;
+    const options = parameters.at(-2) as Options;
+    const operands = parameters
+      .slice(0, -2)
+      .flat()
+      .filter((operand) => operand !== undefined) as string[];
+    const invocation = new Invocation(globalsOf(command));
+    try {
+      process.exitCode = await body(invocation, options, operands);
+    } finally {
+      invocation.output.clearStatus();
+    }
+  };
+}

@@ -1,0 +1,29 @@
+/** Checks of doctor, init and the containment self-check. */
+import type { CallResults } from '../../actors/daemon/api/results.ts';
+import type { CheckView } from '../../actors/daemon/api/views.ts';
+import { line } from './escape.ts';
+import type { Style } from './style.ts';
+
+export function checkLines(checks: readonly CheckView[], style: Style): string[] {
+  const width = Math.max(0, ...checks.map(({ id }) => id.length));
+  return checks.flatMap(({ id, ok, severity, detail, fix }) => {
+    const mark = ok ? style.green('ok  ') : severity === 'error' ? style.red('FAIL') : style.yellow('warn');
+    return [
+      `${mark}  ${line`${id.padEnd(width)}`}  ${line`${detail}`}`,
+      ...(ok || fix === null ? [] : [style.dim(line`      try: ${fix}`)]),
+    ];
+  });
+}
+
+/** A check that asks for repair makes the command fail with the code for unmet preconditions, so that scripts notice. */
+export const checksExitCode = (checks: readonly CheckView[]): number =>
+  checks.some(({ ok, severity }) => !ok && severity === 'error') ? 13 : 0;
+
+export function contractLines(data: CallResults['contract.check'], style: Style): string[] {
+  return [
+    `${line`${data.contract}`}  ${data.passed ? style.green('passed') : style.red('NOT PASSED')}`,
+    ...checkLines(data.checks, style),
+    ...(data.doesNotCover.length > 0 ? [style.dim('does not cover:')] : []),
+    ...data.doesNotCover.map((text) => line`  ${text}`),
+  ];
+}

@@ -1,0 +1,104 @@
+/** Runs, what ended them, and what is left of them. */
+import type { CallResults } from '../../actors/daemon/api/results.ts';
+import type { ReceiptView, RunDetailView, RunView, StopView } from '../../actors/daemon/api/views.ts';
+import { line } from './escape.ts';
+import { duration, size } from './quantity.ts';
+import type { Style } from './style.ts';
+import { type Cell, fields, table } from './table.ts';
+import { assessment, result, spaced } from './words.ts';
+
+export const runTable = (runs: readonly RunView[], style: Style): string[] =>
+  table({
+    heading: ['run', 'state', 'result', 'scope', 'goal', 'name', ''],
+    rows: runs.map((run) => [
+      run.runId,
+      run.state,
+      result(run.result),
+      assessment(run.scope, style),
+      run.goalId,
+      run.label,
+      run.summary,
+    ]),
+    empty: 'no runs; try: custody runs exec GOAL -- CMD...',
+    style,
+  });
+
+/** One run after exec or wait. */
+export function runLines(run: RunView, style: Style): string[] {
+  return fields(
+    [
+      ['run', { text: run.runId, paint: style.bold }],
+      ['state', run.state],
+      ['result', run.result === null ? null : result(run.result)],
+      ['scope', run.scopeId],
+      ['assessment', assessment(run.scope, style)],
+      ['summary', run.summary || null],
+    ],
+    style,
+  );
+}
+
+/** OBS-10: four sections that are never merged, each under its own heading even when it is empty. */
+export function runDetailLines(run: RunDetailView, style: Style): string[] {
+  return [
+    ...fields(
+      [
+        ['run', { text: run.runId, paint: style.bold }],
+        ['name', run.label],
+        ['state', run.state],
+        ['result', run.result === null ? null : result(run.result)],
+        ['ended by', run.end === null ? null : `${spaced(run.end.evidence)}: ${spaced(run.end.reason)}`],
+        ['goal', run.goalId],
+        ['worktree', run.generationId],
+        ['scope', run.scopeId],
+        ['assessment', assessment(run.scope, style)],
+        ['summary', run.summary || null],
+      ],
+      style,
+    ),
+    ...section('launcher facts', run.launcherFacts, style),
+    ...section('observations', run.observations, style),
+    ...section('derived', run.derived, style),
+    ...section('hypothetical', run.hypothetical, style),
+    style.dim('receipts'),
+    ...indented(
+      fields(
+        run.receipts.map((receipt) => [receipt.kind, receiptCell(receipt, style)]),
+        style,
+      ),
+    ),
+    style.dim('output'),
+    ...indented(
+      fields(
+        run.capture.map(({ stream, bytes, complete, reason }) => [
+          stream,
+          `${size(bytes)}, ${complete ? 'complete' : `not complete: ${spaced(reason ?? 'the run goes on')}`}`,
+        ]),
+        style,
+      ),
+    ),
+  ];
+}
+
+export function stopLines(view: CallResults['runs.stop'] & StopView, style: Style): string[] {
+  const { text, paint } = assessment(view.assessment, style) as { text: string; paint: (text: string) => string };
+  return [
+    `${style.bold(line`${view.runId}`)} ${line`${spaced(view.outcome)}`} ${paint(line`${text}`)} ${style.dim(`after ${duration(view.elapsedMs)}`)}`,
+  ];
+}
+
+function section(name: string, facts: Readonly<Record<string, unknown>>, style: Style): string[] {
+  const pairs = Object.entries(facts).map(([key, value]) => [key, factText(value)] as const);
+  return [style.dim(name), ...(pairs.length > 0 ? indented(fields(pairs, style)) : ['  none'])];
+}
+
+const factText = (value: unknown): Cell =>
+  value === null || value === undefined ? '-' : typeof value === 'object' ? JSON.stringify(value) : String(value);
+
+function receiptCell({ status, reason, digest }: ReceiptView, style: Style): Cell {
+  if (status === 'authentic') return { text: `authentic, sha256 ${digest ?? '?'}`, paint: style.green };
+  if (status === 'absent') return { text: 'none', paint: style.dim };
+  return { text: `NOT AUTHENTIC: ${spaced(reason ?? 'unknown')}`, paint: style.red };
+}
+
+const indented = (lines: readonly string[]): string[] => lines.map((text) => `  ${text}`);

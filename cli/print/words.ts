@@ -1,0 +1,81 @@
+/** The words for assessments, results and health that every command uses alike. */
+import type { AssessmentView, HealthView, RunView } from '../../actors/daemon/api/views.ts';
+import { line } from './escape.ts';
+import type { Style } from './style.ts';
+import type { Cell } from './table.ts';
+
+/** The proofs of OWN-05, and the case in which nothing was ever let run. */
+const proofWords: Readonly<Record<string, string>> = {
+  own_receipt: 'own receipt',
+  enclosing_receipt: 'enclosing receipt',
+  boot_change: 'boot changed',
+  never_launched: 'never launched',
+};
+
+/** `live`, `exited (own receipt)`, `UNVERIFIED gap: guardian gone`. */
+export function assessment(view: AssessmentView | null, style: Style): Cell {
+  if (view === null) return { text: '-', paint: style.dim };
+  if (view.state === 'live') return { text: 'live', paint: style.green };
+  if (view.state === 'exited')
+    return { text: `exited (${spaced(proofWords[snake(view.proof)] ?? view.proof)})`, paint: style.dim };
+  return { text: `UNVERIFIED ${view.certainty}: ${spaced(view.reason)}`, paint: style.red };
+}
+
+/** `exit 7`, `killed by SIGKILL`, `could not be executed (ENOENT)`. */
+export function result(view: RunView['result']): string {
+  if (view === null) return '-';
+  if (view.how === 'exited') return `exit ${view.code}`;
+  if (view.how === 'signaled') return `killed by ${signalName(view.signal)}`;
+  if (view.how === 'dumped') return `killed by ${signalName(view.signal)}, core dumped`;
+  if (view.how === 'execFailed') return `could not be executed (${errorName(view.errno)})`;
+  if (view.how === 'notReleased') return 'never ran';
+  return view.how;
+}
+
+export function health(view: HealthView, style: Style): string[] {
+  const paint = view.state === 'ok' ? style.green : view.state === 'unresponsive' ? style.yellow : style.red;
+  return [
+    `${style.dim('health')}  ${paint(line`${spaced(view.state)}`)}`,
+    ...view.reasons.flatMap((finding) => [
+      line`  ${spaced(finding.code)}: ${finding.detail}`,
+      ...finding.next.map((next) => style.dim(line`    try: ${next}`)),
+    ]),
+    ...view.next.map((next) => style.dim(line`  try: ${next}`)),
+  ];
+}
+
+/** Codes are snake_case on the wire and words on the screen. */
+export const spaced = (code: string): string => code.replaceAll('_', ' ');
+
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+function signalName(signal: number | null): string {
+  return signal === null ? 'a signal' : (signalNames[signal] ?? `signal ${signal}`);
+}
+
+/** signal(7), the numbers that x86 and arm share; the others are shown as numbers. */
+const signalNames: Readonly<Record<number, string>> = {
+  1: 'SIGHUP',
+  2: 'SIGINT',
+  3: 'SIGQUIT',
+  4: 'SIGILL',
+  6: 'SIGABRT',
+  7: 'SIGBUS',
+  8: 'SIGFPE',
+  9: 'SIGKILL',
+  11: 'SIGSEGV',
+  13: 'SIGPIPE',
+  14: 'SIGALRM',
+  15: 'SIGTERM',
+};
+
+function errorName(errno: number | null): string {
+  const names: Readonly<Record<number, string>> = {
+    2: 'ENOENT',
+    7: 'E2BIG',
+    8: 'ENOEXEC',
+    13: 'EACCES',
+    20: 'ENOTDIR',
+  };
+  return errno === null ? 'unknown reason' : (names[errno] ?? `errno ${errno}`);
+}

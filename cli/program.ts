@@ -1,0 +1,61 @@
+/** The whole command tree. Declaring it loads nothing heavy: what a command needs is imported when it runs. */
+import { Command } from 'commander';
+import { registerAdmission } from './commands/admission.ts';
+import { registerBackup } from './commands/backup.ts';
+import { registerCompletions } from './commands/completions.ts';
+import { registerContract } from './commands/contract.ts';
+import { registerDaemon } from './commands/daemon.ts';
+import { registerDemo } from './commands/demo.ts';
+import { registerEvents } from './commands/events.ts';
+import { registerGoals } from './commands/goals.ts';
+import { registerRepos } from './commands/repos.ts';
+import { registerRuns } from './commands/runs.ts';
+import { registerSetup } from './commands/setup.ts';
+import { registerStatus } from './commands/status.ts';
+import { registerWorktrees } from './commands/worktrees.ts';
+import { addGlobalOptions } from './globalOptions.ts';
+import { version } from './version.ts';
+
+/** In the order in which help lists them. */
+const registrations: readonly (readonly [names: readonly string[], register: (program: Command) => void])[] = [
+  [['init', 'doctor', 'config', 'version'], registerSetup],
+  [['daemon'], registerDaemon],
+  [['status', 'processes'], registerStatus],
+  [['repos'], registerRepos],
+  [['goals'], registerGoals],
+  [['worktrees'], registerWorktrees],
+  [['runs'], registerRuns],
+  [['events'], registerEvents],
+  [['pause', 'resume'], registerAdmission],
+  [['contract'], registerContract],
+  [['backup'], registerBackup],
+  [['demo'], registerDemo],
+  // `completions` is about the whole tree, so it is not in the list of those that can do with a part of it.
+  [['__complete'], registerCompletions],
+];
+
+/** Everything, or, because declaring it all takes longer than asking the daemon, only the part that `wanted` is in. */
+export function buildProgram(wanted?: string): Command {
+  const program = new Command('custody')
+    .description('Runs work under guardians and proves what became of it.')
+    .version(version, '-V, --version', 'print the version')
+    .enablePositionalOptions()
+    .exitOverride()
+    // Errors are reported once, by the entry module, as JSON where that was asked for.
+    .configureOutput({ writeErr: () => undefined, outputError: () => undefined })
+    .configureHelp({ subcommandTerm });
+  const part = registrations.filter(([names]) => names.includes(wanted ?? ''));
+  for (const [, register] of part.length > 0 ? part : registrations) register(program);
+  addGlobalOptions(program);
+  for (const group of program.commands) if (group.commands.length > 0) group.enablePositionalOptions();
+  return program;
+}
+
+/** `show <run>`: that a command takes options goes without saying. */
+function subcommandTerm(command: Command): string {
+  const operands = command.registeredArguments.map((argument) => {
+    const name = argument.name() + (argument.variadic ? '...' : '');
+    return argument.required ? ` <${name}>` : ` [${name}]`;
+  });
+  return command.name() + operands.join('');
+}
