@@ -66,7 +66,7 @@ function said(sample: Sample): string {
 }
 
 describe('ID: whose record it is', () => {
-  it.each([
+  it.each<[string, Partial<ProcessIdentity>]>([
     ['evidence_version', { evidenceVersion: 2 }],
     ['foreign_installation', { installationId: installationIdSchema.parse('Iother') }],
     ['foreign_platform', { platform: 'darwin' }],

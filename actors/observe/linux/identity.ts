@@ -29,3 +29,9 @@ export function identityFromGuardian(context: EvidenceContext, process: Guardian
     adapterEvidence: process.pidfs ?? '',
   };
 }
+
+/** The other way round: a recorded process in a guardian's words, to be compared with its receipts. */
+export function guardianEvidence(identity: ProcessIdentity): GuardianEvidence {
+  const { pid, processToken, adapterEvidence } = identity;
+  return { pid, start: processToken, pidfs: adapterEvidence === '' ? null : adapterEvidence };
+}

@@ -93,7 +93,6 @@ export const receiptChecks: readonly ReceiptCheck[] = [
   { stage: 'file', reason: 'wrong_owner', holds: ({ file, expected }) => file.uid === expected.uid },
   { stage: 'file', reason: 'wrong_mode', holds: ({ file }) => file.mode === 0o600 },
   { stage: 'file', reason: 'wrong_size', holds: ({ file }) => file.size === receiptBytes },
-  { stage: 'bytes', reason: 'short_read', holds: ({ length }) => length === receiptBytes },
   {
     stage: 'bytes',
     reason: 'replaced_while_read',

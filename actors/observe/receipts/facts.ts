@@ -1,3 +1,5 @@
+import type { Payload } from '../../../machines/events/catalogue.ts';
+import type { ScopeId } from '../../../machines/ids.ts';
 import type { ExitReceipt, StatusReceipt } from '../../../pty/guardian/receipt.ts';
 import type { ReceiptReading } from './expectation.ts';
 
@@ -15,7 +17,7 @@ function binding(reading: AuthenticReading) {
     bytesDigest,
     // The padding says nothing; with it the digest can be computed again from the journal alone.
     receiptText: bytes.toString('utf8').trimEnd(),
-    authentic: true as const,
+    authentic: true,
   };
 }
 
@@ -23,23 +25,25 @@ function outcome({ how, code, signal, errno, waitStatus }: StatusReceipt | ExitR
   return { how, code, signal, errno, waitStatus };
 }
 
-function statusFacts(reading: AuthenticReading, receipt: StatusReceipt) {
+export type ReceiptFacts =
+  | { readonly type: 'workload.statusReceipt'; readonly payload: Payload<'workload.statusReceipt'> }
+  | { readonly type: 'guardian.exitReceipt'; readonly payload: Payload<'guardian.exitReceipt'> };
+
+function statusFacts(reading: AuthenticReading, receipt: StatusReceipt): ReceiptFacts {
   return {
-    type: 'workload.statusReceipt' as const,
-    payload: { scopeId: receipt.scope, ...binding(reading), ...outcome(receipt) },
+    type: 'workload.statusReceipt',
+    payload: { scopeId: receipt.scope as ScopeId, ...binding(reading), ...outcome(receipt) },
   };
 }
 
-function exitFacts(reading: AuthenticReading, receipt: ExitReceipt) {
+function exitFacts(reading: AuthenticReading, receipt: ExitReceipt): ReceiptFacts {
   const { reaped, adopted, terminated, lostNested } = receipt;
   return {
-    type: 'guardian.exitReceipt' as const,
+    type: 'guardian.exitReceipt',
     // The schema admits an exit receipt only with the kernel's ECHILD in it; that is what complete means.
     payload: { ...binding(reading), complete: true, reaped, adopted, terminated, lostNested, ...outcome(receipt) },
   };
 }
-
-export type ReceiptFacts = ReturnType<typeof statusFacts> | ReturnType<typeof exitFacts>;
 
 /** Type and payload of the event for an authentic receipt; a start receipt has none, the handshake says the same. */
 export function receiptFacts(reading: AuthenticReading): ReceiptFacts | undefined {

@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync, statSync } from 'node:fs';
 
 /** What stat(2) says, with inode numbers as decimal strings because they exceed what a number carries exactly. */
 export interface FileFacts {
@@ -16,8 +16,8 @@ export interface FileFacts {
 export interface ReceiptFiles {
   open(path: string, options: { readonly followLinks: boolean; readonly directory: boolean }): number;
   facts(fd: number): FileFacts;
-  /** What the name stands for now, links not followed. */
-  factsOfName(path: string): FileFacts;
+  /** What the name stands for now. */
+  factsOfName(path: string, options: { readonly followLinks: boolean }): FileFacts;
   /** Reads from the start; shorter than `into` when the file is. */
   read(fd: number, into: Buffer): number;
   close(fd: number): void;
@@ -44,7 +44,7 @@ export const receiptFiles: ReceiptFiles = {
     return openSync(path, flags | (followLinks ? 0 : constants.O_NOFOLLOW) | (directory ? constants.O_DIRECTORY : 0));
   },
   facts: (fd) => factsFrom(fstatSync(fd, { bigint: true })),
-  factsOfName: (path) => factsFrom(lstatSync(path, { bigint: true })),
+  factsOfName: (path, { followLinks }) => factsFrom((followLinks ? statSync : lstatSync)(path, { bigint: true })),
   read(fd, into) {
     let length = 0;
     while (length < into.length) {

@@ -85,7 +85,12 @@ class Reading {
   #bytes(file: FileEvidence, fd: number, path: string): ReceiptReading {
     const bytes = Buffer.alloc(receiptBytes);
     const length = this.#files.read(fd, bytes);
-    const evidence = { ...file, bytes, length, named: this.#files.factsOfName(path) };
+    const evidence = {
+      ...file,
+      bytes,
+      length,
+      named: this.#files.factsOfName(path, { followLinks: this.#follows('file') }),
+    };
     return this.#failing('bytes', evidence) ?? this.#content(evidence);
   }
 
