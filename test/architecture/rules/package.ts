@@ -72,7 +72,7 @@ const quietInstall: Rule = {
     const found = manifestOf(files);
     if (found === undefined) return [missing];
     const { bin = {}, scripts = {} } = found.manifest;
-    const others = files.filter(({ path }) => /^(?!test\/fixtures\/).+\/package\.json$/.test(path));
+    const others = files.filter(({ path }) => /\/package\.json$/.test(path) && !/(^|\/)fixtures\//.test(path));
     return [
       ...(Object.keys(bin).join() === 'custody' ? [] : [finding(found.file, 1, 'the one command is custody')]),
       ...atInstall
