@@ -1,3 +1,4 @@
+import { importsOf } from '../imports.ts';
 import { productionScripts, type SourceFile } from '../project.ts';
 import { finding, type Rule } from '../rule.ts';
 import { child, nameOf, nodesOfType, parentOf, type SyntaxNode } from '../syntax.ts';
@@ -77,4 +78,34 @@ function readState(file: SourceFile, node: SyntaxNode): boolean {
   return provedStates.has(nameOf(node) ?? '') && parentOf(file, node)?.type !== 'TSLiteralType';
 }
 
-export const ownershipRules: readonly Rule[] = [oneFunction, noSecondReading];
+/** Who acts on ownership, and where. A consumer that moves takes its line with it. */
+const consumers: Readonly<Record<string, RegExp>> = {
+  admission: /^actors\/daemon\/launch\/admission\.ts$/,
+  'status, processes and worktree protection': /^actors\/daemon\/views\/scopeView\.ts$/,
+};
+
+const asks = "import { assessOwnership } from '../../../machines/assessment.ts';";
+
+const consumersAsk: Rule = {
+  name: 'whoever acts on ownership or shows it asks the one assessment (OWN-01)',
+  check(files) {
+    return Object.entries(consumers).flatMap(([consumer, pattern]) => {
+      const modules = productionScripts(files).filter((file) => pattern.test(file.path));
+      if (modules.length === 0) return [{ path: String(pattern), line: 1, message: `where is ${consumer}?` }];
+      return modules
+        .filter((file) => !importsOf(file).some((one) => one.target === home && !one.typeOnly))
+        .map((file) => finding(file, 1, `${consumer} does not ask ${home}`));
+    });
+  },
+  caught: [
+    {},
+    { 'actors/daemon/launch/admission.ts': asks, 'actors/daemon/views/scopeView.ts': '' },
+    {
+      'actors/daemon/launch/admission.ts': "import type { Assessment } from '../../../machines/assessment.ts';",
+      'actors/daemon/views/scopeView.ts': asks,
+    },
+  ],
+  allowed: [{ 'actors/daemon/launch/admission.ts': asks, 'actors/daemon/views/scopeView.ts': asks }],
+};
+
+export const ownershipRules: readonly Rule[] = [oneFunction, noSecondReading, consumersAsk];
