@@ -47,6 +47,8 @@ export interface Sample {
 export interface Start {
   readonly name: string;
   readonly input: unknown;
+  /** Replaces parts of the first snapshot: a row that no event leads to any more, but that a store may still hold. */
+  readonly restored?: { readonly value?: object; readonly context?: object };
 }
 
 export interface Table {

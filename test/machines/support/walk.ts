@@ -4,10 +4,10 @@
  */
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { type Rejection, whyRejected } from '../../../machines/rejection.ts';
-import { start, step } from '../../../machines/step.ts';
+import { fromPersisted, start, step, toPersisted } from '../../../machines/step.ts';
 import { type Configuration, type Situation, type Verdict, verdictOf } from './model.ts';
 import { leavesOf } from './nodes.ts';
-import { type Facts, type Sample, type Table, titleOf } from './table.ts';
+import { type Facts, type Sample, type Start, type Table, titleOf } from './table.ts';
 
 export interface Step {
   readonly configuration: Configuration;
@@ -45,7 +45,7 @@ export function walk(table: Table, { mutant, onStep }: WalkOptions): number {
     if (seen.size > 50_000) throw new Error(`${table.name} has more situations than can be walked: use fewer facts`);
     queue.push({ snapshot, configuration, facts });
   };
-  for (const { input } of table.starts) enter(start(machine, input).snapshot);
+  for (const from of table.starts) enter(firstSnapshot(machine, from));
   for (let at = 0; at < queue.length; at += 1) {
     const visit = queue[at] as Visit;
     for (const sample of table.samples) {
@@ -55,6 +55,17 @@ export function walk(table: Table, { mutant, onStep }: WalkOptions): number {
     }
   }
   return seen.size;
+}
+
+function firstSnapshot(machine: AnyStateMachine, { input, restored }: Start): AnyMachineSnapshot {
+  const { snapshot } = start(machine, input);
+  if (restored === undefined) return snapshot;
+  const row = toPersisted({ machine }, snapshot);
+  const { value = row.value, context } = restored;
+  return fromPersisted(
+    { machine, kind: 'run' },
+    JSON.stringify({ ...row, value, context: { ...row.context, ...context } }),
+  );
 }
 
 /** The facts of a context and of a sample together, as a question. */

@@ -1,0 +1,4 @@
+import { testTable } from './support/tableSuite.ts';
+import { executionScopeTable } from './tables/executionScope.ts';
+
+testTable(executionScopeTable);
