@@ -1,0 +1,4 @@
+import { testTable } from './support/tableSuite.ts';
+import { worktreeGenerationTable } from './tables/worktreeGeneration.ts';
+
+testTable(worktreeGenerationTable);
