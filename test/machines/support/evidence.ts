@@ -38,7 +38,8 @@ export const named = ({ pid, processToken, adapterEvidence }: ProcessIdentity) =
 });
 
 const exited = { how: 'exited', code: 0, signal: null, errno: null, waitStatus: 0 } as const;
-export const notReleased = { how: 'notReleased', code: null, signal: null, errno: null, waitStatus: null } as const;
+/** The gated child was killed and reaped unrun. */
+export const notReleased = { how: 'notReleased', code: null, signal: null, errno: null, waitStatus: 9 } as const;
 
 const bound = {
   guardian: named(guardian),
