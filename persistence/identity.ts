@@ -9,7 +9,7 @@
  * Device numbers are left out: some file systems number themselves anew at every mount.
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { mappingStoreErrors, StoreError } from './errors.ts';
 import type { MetaTable } from './tables/meta.ts';
 
@@ -88,6 +88,7 @@ export function inodeOf(path: string): string {
 export function writeToken(path: string, token: string): void {
   mappingStoreErrors(() => {
     writeFileSync(`${path}.new`, `${token}\n`, { mode: 0o600 });
+    chmodSync(`${path}.new`, 0o600);
     renameSync(`${path}.new`, path);
   });
 }

@@ -24,6 +24,8 @@ export function acquireRuntimeLock(stateDir: string): RuntimeLock {
   const warnings = privateFile(path);
   const database = openLock(path);
   try {
+    // Without a journal file beside it: nothing is ever written, so there is nothing to roll back after a kill.
+    database.pragma('journal_mode = MEMORY');
     database.exec('BEGIN EXCLUSIVE');
   } catch (thrown) {
     database.close();

@@ -31,6 +31,7 @@ export function privateDirectory(path: string, create: boolean): StoreWarning[] 
   }
   if (!info.isDirectory()) throw new StoreError('store_permissions', `${path} is not a directory`);
   refuseForeign(path, info);
+  refuseUnusable(path, info, 0o700);
   if ((info.mode & othersAny) === 0) return [];
   if ((info.mode & othersWrite) !== 0 && readdirSync(path).length > 0) {
     throw new StoreError(
@@ -48,6 +49,8 @@ export function privateFile(path: string): StoreWarning[] {
   if (info === undefined) return [];
   if (!info.isFile()) throw new StoreError('store_permissions', `${path} is not a regular file`);
   refuseForeign(path, info);
+  // SQLite opens what it may not write for reading only, and says so at the first write.
+  refuseUnusable(path, info, 0o600);
   if (info.nlink !== 1) throw new StoreError('store_permissions', `${path} has a second name; remove the other link`);
   if ((info.mode & othersWrite) !== 0) {
     throw new StoreError(
@@ -120,6 +123,12 @@ function refuseForeign(path: string, info: Stats): void {
   const user = process.geteuid?.();
   if (user !== undefined && info.uid !== user) {
     throw new StoreError('store_permissions', `${path} belongs to user ${info.uid}, not to user ${user}`);
+  }
+}
+
+function refuseUnusable(path: string, { mode }: Stats, needed: number): void {
+  if ((mode & needed) !== needed) {
+    throw new StoreError('store_permissions', `${path} is protected against its own user: chmod ${needed.toString(8)}`);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../persistence/clock.ts';
 import type { Store } from '../../persistence/store.ts';
 import type { ActorFilter, ActorSummary } from '../../persistence/tables/actors.ts';
 import type { Effects } from './effects.ts';
+import type { Failpoint } from './failpoint.ts';
 import type { Fault } from './hostError.ts';
 import type { CommitRecord, Draft, Outcome } from './outcome.ts';
 import type { Protocol } from './protocol.ts';
@@ -39,9 +40,6 @@ export interface Host {
   /** Writes what was submitted before, then refuses. Does not close the store. */
   close(): Promise<void>;
 }
-
-/** Where a test may stop the world. */
-export type Failpoint = 'before_begin' | 'after_journal_insert' | 'before_commit' | 'after_commit' | 'before_effect';
 
 export interface Limits {
   /** Events per transaction (ruling 31). */

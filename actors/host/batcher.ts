@@ -4,7 +4,7 @@
  * for a timer.
  */
 import type { Store } from '../../persistence/store.ts';
-import type { Failpoint } from './api.ts';
+import type { Failpoint } from './failpoint.ts';
 import { HostError } from './hostError.ts';
 import type { Load } from './loader.ts';
 import type { SnapshotCache } from './snapshotCache.ts';

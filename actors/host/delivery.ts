@@ -12,7 +12,7 @@ import { start, step, toPersisted } from '../../machines/step.ts';
 import type { Store } from '../../persistence/store.ts';
 import { BindingConflictError } from '../../persistence/tables/bindings.ts';
 import type { NewEffectRow } from '../../persistence/tables/outbox.ts';
-import type { Failpoint } from './api.ts';
+import type { Failpoint } from './failpoint.ts';
 import { type Fault, HostError } from './hostError.ts';
 import type { Loaded } from './loader.ts';
 import type { CommitRecord, HostReason, Outcome } from './outcome.ts';

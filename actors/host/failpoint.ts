@@ -1,0 +1,2 @@
+/** Where a test may stop the world: before anything is written, between the writes, and on both sides of the answer. */
+export type Failpoint = 'before_begin' | 'after_journal_insert' | 'before_commit' | 'after_commit' | 'before_effect';

@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { type Migration, migrations } from '../../persistence/migrations.ts';
+import { openStore } from '../../persistence/store.ts';
+import { tickingClock } from './support/clock.ts';
+import { addActor } from './support/rows.ts';
+import { newStore } from './support/temporaryStore.ts';
+
+const second: Migration = { version: 2, name: 'notes', sql: 'CREATE TABLE notes (note TEXT NOT NULL) STRICT' };
+const openWith = (stateDir: string, known: readonly Migration[]) =>
+  openStore({ stateDir, clock: tickingClock(), create: false, faults: { migrations: known } });
+
+function versions(stateDir: string): unknown {
+  const look = new Database(join(stateDir, 'custody.db'), { readonly: true });
+  try {
+    return {
+      header: look.pragma('user_version', { simple: true }),
+      steps: look.prepare('SELECT version, name FROM migrations ORDER BY version').raw().all(),
+      tables: look.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'notes'").pluck().get(),
+    };
+  } finally {
+    look.close();
+  }
+}
+
+describe('JRN-06: versioned migrations', () => {
+  it('brings an older store up once, and keeps what is in it', () => {
+    const store = newStore();
+    addActor(store, 'R1');
+    store.close();
+    const { stateDir } = store;
+    for (const _ of [1, 2]) {
+      const migrated = openWith(stateDir, [...migrations, second]);
+      expect(migrated.actors.read({ kind: 'run', id: 'R1' })).toBeDefined();
+      migrated.close();
+    }
+    expect(versions(stateDir)).toEqual({
+      header: 2,
+      steps: [
+        [1, 'first schema'],
+        [2, 'notes'],
+      ],
+      tables: 1,
+    });
+  });
+
+  it.each([
+    ['fails half way', 'CREATE TABLE notes (note TEXT) STRICT; CREATE TABLE actors (again TEXT)', 'already exists'],
+    [
+      'would leave dangling references',
+      'CREATE TABLE notes (actor INTEGER REFERENCES actors (actor)) STRICT; PRAGMA defer_foreign_keys = ON; INSERT INTO notes VALUES (99)',
+      'dangling references',
+    ],
+  ])('undoes a step that %s, with its record', (_, sql, message) => {
+    const store = newStore();
+    addActor(store, 'R1');
+    store.close();
+    const { stateDir } = store;
+    expect(() => openWith(stateDir, [...migrations, { ...second, sql }])).toThrow(message);
+    expect(versions(stateDir)).toEqual({ header: 1, steps: [[1, 'first schema']], tables: 0 });
+    openWith(stateDir, migrations).close();
+  });
+});
