@@ -21,8 +21,8 @@ export class SnapshotError extends Error {
   override readonly name = 'SnapshotError';
   readonly code: 'snapshot_invalid' | 'snapshot_not_active' | 'action_unknown';
 
-  constructor(code: SnapshotError['code'], message: string) {
-    super(message);
+  constructor(code: SnapshotError['code'], message: string, cause?: unknown) {
+    super(message, { cause });
     this.code = code;
   }
 }
@@ -67,7 +67,8 @@ export function start(machine: AnyStateMachine, input: unknown): Pick<StepResult
 export function step(machine: AnyStateMachine, snapshot: AnyMachineSnapshot, event: MachineEvent): StepResult {
   if (snapshot.status !== 'active') throw new SnapshotError('snapshot_not_active', `status is ${snapshot.status}`);
   const [next, effects] = gathering(() => machine.transition(snapshot, event, inertScope) as AnyMachineSnapshot);
-  if (next === snapshot) return { snapshot, effects: [], change: 'unmatched' };
+  // A matched transition that only names effects returns the same reference as well.
+  if (next === snapshot && effects.length === 0) return { snapshot, effects, change: 'unmatched' };
   if (next.status === 'error')
     throw next.error instanceof Error ? next.error : new SnapshotError('snapshot_invalid', 'the step failed');
   return { snapshot: next, effects, change: effects.length > 0 || isDifferent(snapshot, next) ? 'changed' : 'noop' };
@@ -88,10 +89,21 @@ export function toPersisted(
 
 /**
  * A live snapshot out of a row's text. It is parsed here because restoring mutates what it is given. A state that the
- * chart no longer has comes back from XState as status `error`, which is refused by name.
+ * chart no longer has makes XState throw or answer with status `error`, depending on where it stood; both are refused
+ * with its name.
  */
 export function fromPersisted(definition: Pick<ActorDefinition, 'machine' | 'kind'>, json: string): AnyMachineSnapshot {
-  const snapshot = definition.machine.restoreSnapshot(JSON.parse(json), inertScope) as AnyMachineSnapshot;
+  let snapshot: AnyMachineSnapshot;
+  try {
+    snapshot = definition.machine.restoreSnapshot(JSON.parse(json), inertScope) as AnyMachineSnapshot;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new SnapshotError(
+      'snapshot_invalid',
+      `a row of kind ${definition.kind} does not fit its chart: ${reason}`,
+      cause,
+    );
+  }
   assertActive(snapshot);
   return snapshot;
 }

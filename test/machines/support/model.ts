@@ -56,10 +56,17 @@ function rowsByEvent(table: Table): ReadonlyMap<string, readonly Row[]> {
   return index;
 }
 
+const paths = new Map<string, readonly string[]>();
+
 /** `a.b.c`, `a.b`, `a` and the root. */
-export function pathsUp(leaf: string): string[] {
-  const parts = leaf.split('.');
-  return [...parts.map((_, index) => parts.slice(0, parts.length - index).join('.')), ''];
+export function pathsUp(leaf: string): readonly string[] {
+  let found = paths.get(leaf);
+  if (found === undefined) {
+    const parts = leaf.split('.');
+    found = [...parts.map((_, index) => parts.slice(0, parts.length - index).join('.')), ''];
+    paths.set(leaf, found);
+  }
+  return found;
 }
 
 export const isWithin = (path: string, ancestor: string): boolean =>

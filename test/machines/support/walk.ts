@@ -10,6 +10,8 @@ import { leavesOf } from './nodes.ts';
 import { type Facts, type Sample, type Start, type Table, titleOf } from './table.ts';
 
 export interface Step {
+  /** Before the event. */
+  readonly snapshot: AnyMachineSnapshot;
   readonly configuration: Configuration;
   readonly facts: readonly string[];
   readonly sample: Sample;
@@ -92,7 +94,7 @@ function compare(table: Table, { machine, visit, sample, withReasons }: Pair) {
   const reasons = () => (withReasons ? whyRejected(machine, snapshot, event) : undefined);
   const disagreement = isAccepted ? acceptedOtherwise(verdict, reached) : refusedOtherwise(verdict, reasons);
   return {
-    step: { configuration, facts, sample, verdict, disagreement },
+    step: { snapshot, configuration, facts, sample, verdict, disagreement },
     after: isAccepted ? result.snapshot : undefined,
   };
 }
