@@ -5,7 +5,7 @@ import { line } from './escape.ts';
 import { age } from './quantity.ts';
 import type { Style } from './style.ts';
 import { table } from './table.ts';
-import { assessment } from './words.ts';
+import { assessment, more } from './words.ts';
 
 export function processLines({ scopes }: CallResults['processes'], style: Style): string[] {
   const rows = scopes.map((scope) => [
@@ -15,7 +15,7 @@ export function processLines({ scopes }: CallResults['processes'], style: Style)
     scope.runId ?? scope.purpose ?? scope.kind,
     scope.guardianPid,
     scope.workloadPid,
-    scope.summary,
+    more(scope.assessment, scope.summary),
   ]);
   const heading = ['scope', 'assessment', '', 'for', 'guardian', 'root', ''];
   const lines = table({ heading, rows, empty: 'nothing is running', style });

@@ -5,7 +5,7 @@ import { line } from './escape.ts';
 import { duration, size } from './quantity.ts';
 import type { Style } from './style.ts';
 import { type Cell, fields, table } from './table.ts';
-import { assessment, result, spaced } from './words.ts';
+import { assessment, more, result, spaced } from './words.ts';
 
 export const runTable = (runs: readonly RunView[], style: Style): string[] =>
   table({
@@ -17,7 +17,7 @@ export const runTable = (runs: readonly RunView[], style: Style): string[] =>
       assessment(run.scope, style),
       run.goalId,
       run.label,
-      run.summary,
+      more(run.scope, run.summary),
     ]),
     empty: 'no runs; try: custody runs exec GOAL -- CMD...',
     style,
@@ -32,7 +32,7 @@ export function runLines(run: RunView, style: Style): string[] {
       ['result', run.result === null ? null : result(run.result)],
       ['scope', run.scopeId],
       ['assessment', assessment(run.scope, style)],
-      ['summary', run.summary || null],
+      ['summary', more(run.scope, run.summary) || null],
     ],
     style,
   );
@@ -52,7 +52,7 @@ export function runDetailLines(run: RunDetailView, style: Style): string[] {
         ['worktree', run.generationId],
         ['scope', run.scopeId],
         ['assessment', assessment(run.scope, style)],
-        ['summary', run.summary || null],
+        ['summary', more(run.scope, run.summary) || null],
       ],
       style,
     ),

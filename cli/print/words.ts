@@ -8,7 +8,7 @@ import type { Cell } from './table.ts';
 const proofWords: Readonly<Record<string, string>> = {
   own_receipt: 'own receipt',
   enclosing_receipt: 'enclosing receipt',
-  boot_change: 'boot changed',
+  boot_epoch: 'boot changed',
   never_launched: 'never launched',
 };
 
@@ -17,9 +17,12 @@ export function assessment(view: AssessmentView | null, style: Style): Cell {
   if (view === null) return { text: '-', paint: style.dim };
   if (view.state === 'live') return { text: 'live', paint: style.green };
   if (view.state === 'exited')
-    return { text: `exited (${spaced(proofWords[snake(view.proof)] ?? view.proof)})`, paint: style.dim };
+    return { text: `exited (${spaced(proofWords[view.proof] ?? view.proof)})`, paint: style.dim };
   return { text: `UNVERIFIED ${view.certainty}: ${spaced(view.reason)}`, paint: style.red };
 }
+
+/** What the assessment alone does not say; where it says everything, nothing. */
+export const more = (view: AssessmentView | null, summary: string): string => (view?.state === 'live' ? summary : '');
 
 /** `exit 7`, `killed by SIGKILL`, `could not be executed (ENOENT)`. */
 export function result(view: RunView['result']): string {
@@ -46,8 +49,6 @@ export function health(view: HealthView, style: Style): string[] {
 
 /** Codes are snake_case on the wire and words on the screen. */
 export const spaced = (code: string): string => code.replaceAll('_', ' ');
-
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function signalName(signal: number | null): string {
   return signal === null ? 'a signal' : (signalNames[signal] ?? `signal ${signal}`);

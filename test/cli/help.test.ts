@@ -1,0 +1,53 @@
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { buildProgram } from '../../cli/program.ts';
+import { emptyHome, run } from './support/program.ts';
+
+/** The commands of the contract; a missing one must not go unnoticed. */
+const contract = `init doctor config version
+daemon start, daemon stop, daemon restart, daemon status
+status, processes, events, backup <file>, pause, resume, demo, completions <shell>
+repos add [path], repos list
+goals add <title>, goals list, goals show <goal>, goals queue <goal>, goals cancel <goal>
+worktrees add <goal>, worktrees list, worktrees show <worktree>, worktrees close <worktree>, worktrees seal <worktree>
+runs exec <goal> <command>, runs list, runs show <run>, runs logs <run>, runs wait <run>, runs stop <run>
+contract check`
+  .replace('init doctor config version', 'init, doctor, config, version')
+  .split(/,\s*|\n/);
+
+const leaves = (command: Command, path: string): [string, Command][] =>
+  command.commands.flatMap((child) => {
+    const name = path === '' ? child.name() : `${path} ${child.name()}`;
+    return child.commands.length > 0 ? leaves(child, name) : [[name, child] as [string, Command]];
+  });
+
+const commands = leaves(buildProgram(), '').filter(([name]) => name !== '__complete');
+
+it('every command of the contract exists, and no other', () => {
+  const shown = commands.map(([name, { registeredArguments }]) =>
+    [name, ...registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`))].join(' '),
+  );
+  expect(shown.sort()).toEqual(contract.sort());
+});
+
+describe('each help text', () => {
+  const home = emptyHome();
+
+  it.each(commands.map(([name]) => name))(
+    'custody %s --help has a description and an example to copy',
+    async (name) => {
+      const { code, stdout, stderr } = await run([...name.split(' '), '--help'], home);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(`Usage: custody ${name} `);
+      expect(stdout).toMatch(/\nExamples?:\n {2}\$ .*custody /);
+      expect(stdout).toContain('--json');
+    },
+  );
+
+  it('declaring one part of the tree gives the same commands as declaring all of it', () => {
+    for (const [name, command] of commands) {
+      const part = leaves(buildProgram(name.split(' ')[0]), '').find(([candidate]) => candidate === name);
+      expect(part?.[1].helpInformation()).toBe(command.helpInformation());
+    }
+  });
+});

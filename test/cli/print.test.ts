@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { line, printable, terminalSafeJson } from '../../cli/print/escape.ts';
+import { duration, size } from '../../cli/print/quantity.ts';
+import { plain, styleFor } from '../../cli/print/style.ts';
+import { displayWidth, fields, table } from '../../cli/print/table.ts';
+import { assessment, result } from '../../cli/print/words.ts';
+
+const dangerous = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
+
+describe('text of strangers', () => {
+  it.each([
+    ['a\u001b[2Jb', 'a\\x1b[2Jb'],
+    ['two\nlines\r\t', 'two\\nlines\\r\\t'],
+    ['csi \u009b31m', 'csi \\x9b31m'],
+    ['user\u202egpj.exe', 'user\\u{202e}gpj.exe'],
+    ['lone \ud800', 'lone \\u{d800}'],
+    ['Grüße 日本 👩‍💻', 'Grüße 日本 👩‍💻'],
+  ])('%j is printed as %s', (text, shown) => {
+    expect(printable(text)).toBe(shown);
+  });
+
+  it('cannot act on a terminal, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(printable(text)).not.toMatch(dangerous);
+        expect(line`a ${text} b`).not.toMatch(dangerous);
+        expect(table({ heading: ['x', 'y'], rows: [[text, text]], empty: '', style: plain }).join('')).not.toMatch(
+          dangerous,
+        );
+      }),
+    );
+  });
+
+  it('in JSON is the same text, and acts on no terminal either', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(terminalSafeJson({ text })).not.toMatch(dangerous);
+        expect(JSON.parse(terminalSafeJson({ text }))).toEqual({ text });
+      }),
+    );
+  });
+});
+
+describe('tables', () => {
+  it('align by what a terminal shows', () => {
+    const lines = table({
+      heading: ['id', 'title'],
+      rows: [
+        ['日本', 'x'],
+        ['ab', 'y'],
+      ],
+      empty: '',
+      style: plain,
+    });
+    expect(lines).toEqual(['id    title', '日本  x', 'ab    y']);
+    expect(displayWidth('e\u0301日')).toBe(3);
+  });
+
+  it('say what to do when there is nothing', () => {
+    expect(table({ heading: ['id'], rows: [], empty: 'nothing; try: x', style: plain })).toEqual(['nothing; try: x']);
+  });
+
+  it('leave out fields without a value', () => {
+    expect(
+      fields(
+        [
+          ['a', 1],
+          ['bcd', null],
+          ['e', undefined],
+        ],
+        plain,
+      ),
+    ).toEqual(['a  1']);
+  });
+});
+
+it('assessments and results have one wording', () => {
+  const text = (view: Parameters<typeof assessment>[0]) => (assessment(view, plain) as { text: string }).text;
+  expect(text({ state: 'live' })).toBe('live');
+  expect(text({ state: 'exited', proof: 'own_receipt' })).toBe('exited (own receipt)');
+  expect(text({ state: 'unverified', certainty: 'gap', reason: 'guardian_gone' })).toBe(
+    'UNVERIFIED gap: guardian gone',
+  );
+  const base = { code: null, signal: null, errno: null };
+  expect(result({ ...base, how: 'exited', code: 7 })).toBe('exit 7');
+  expect(result({ ...base, how: 'signaled', signal: 9 })).toBe('killed by SIGKILL');
+  expect(result({ ...base, how: 'execFailed', errno: 2 })).toBe('could not be executed (ENOENT)');
+  expect(result({ ...base, how: 'notReleased' })).toBe('never ran');
+});
+
+it('quantities are short', () => {
+  expect([0, 999, 1_000, 59_999, 60_000, 3_600_000, 172_800_000].map(duration)).toEqual([
+    '0ms',
+    '999ms',
+    '1s',
+    '59s',
+    '1m',
+    '1h',
+    '2d',
+  ]);
+  expect([0, 1_023, 1_024, 5_242_880].map(size)).toEqual(['0 B', '1023 B', '1.0 KiB', '5.0 MiB']);
+});
+
+it('colour needs a terminal that shows it and nobody who forbids it', () => {
+  const terminal = { isTTY: true };
+  expect(styleFor(terminal, {}, true).red('x')).toBe('\u001b[31mx\u001b[39m');
+  for (const [stream, env, allowed] of [
+    [{}, {}, true],
+    [terminal, { NO_COLOR: '1' }, true],
+    [terminal, { TERM: 'dumb' }, true],
+    [terminal, {}, false],
+  ] as const) {
+    expect(styleFor(stream, env, allowed).red('x')).toBe('x');
+  }
+});
