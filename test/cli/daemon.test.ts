@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Installation, installation, refused } from './support/installation.ts';
+import { finished, start } from './support/program.ts';
+
+let here: Installation;
+beforeAll(async () => {
+  here = await installation();
+});
+afterAll(() => here.dispose());
+
+describe('the daemon', () => {
+  it('is replaced under running work, which goes on (ruling 21)', async () => {
+    const { goalId } = await here.goalWithWorktree();
+    const { runId } = (await here.ask(['runs', 'exec', goalId, '--', 'sleep', '600'])).data;
+    const before = (await here.ask(['processes'])).data.scopes[0];
+    const { startNumber, pid } = (await here.ask(['daemon', 'status'])).data;
+    const after = (await here.ask(['daemon', 'restart', '--keep-work'])).data;
+    expect(after).toMatchObject({ running: true, started: true, startNumber: startNumber + 1 });
+    expect(after.pid).not.toBe(pid);
+    const scope = (await here.ask(['processes'])).data.scopes[0];
+    expect(scope).toMatchObject({
+      runId,
+      guardianPid: before.guardianPid,
+      workloadPid: before.workloadPid,
+      assessment: { state: 'live' },
+    });
+  });
+
+  it('drains when it is stopped, names what it has proved, and is gone when the command returns (SHUT-06)', async () => {
+    const { scopeId } = (await here.ask(['processes'])).data.scopes[0];
+    const stopped = (await here.ask(['daemon', 'stop'])).data;
+    expect(stopped).toMatchObject({ stopped: true, settled: [scopeId], blocked: [] });
+    expect(refused(await here.custody(['daemon', 'status', '--json'])).code).toBe('daemon_not_running');
+    expect(refused(await here.custody(['daemon', 'stop', '--json']))).toMatchObject({ exitCode: 10 });
+    expect((await here.ask(['processes', '--all'])).data.scopes).toContainEqual(
+      expect.objectContaining({ scopeId, assessment: { state: 'exited', proof: 'own_receipt' } }),
+    );
+  });
+
+  it('restart starts one even if none was there', async () => {
+    await here.ask(['daemon', 'stop']);
+    expect((await here.ask(['daemon', 'restart'])).data).toMatchObject({ running: true, started: true });
+  });
+
+  it('serves in the foreground until its terminal or service manager ends it', async () => {
+    await here.ask(['daemon', 'stop']);
+    const foreground = start(['daemon', 'start', '--foreground'], { env: here.env });
+    const ended = finished(foreground);
+    for (;;) if ((await here.custody(['daemon', 'status', '--quiet'])).code === 0) break;
+    foreground.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+    expect((await here.custody(['daemon', 'status'])).code).toBe(10);
+  });
+});
