@@ -1,0 +1,4 @@
+import { testTable } from './support/tableSuite.ts';
+import { goalTable } from './tables/goal.ts';
+
+testTable(goalTable);
