@@ -4,6 +4,7 @@
  */
 import type { AnyEventObject } from 'xstate';
 import type { ActorAddress } from '../../persistence/tables/actors.ts';
+import { assertNoTransaction } from '../../persistence/transaction.ts';
 import type { Host, HostOptions, Limits } from './api.ts';
 import { type Batcher, createBatcher } from './batcher.ts';
 import { applyCall, type Call, type CallResult, type CallTools } from './call.ts';
@@ -45,9 +46,13 @@ export function createHost(options: HostOptions): Host {
   function loaded({ kind, id }: ActorAddress): Loaded | undefined {
     const definition = definitions[kind];
     if (definition === undefined) return undefined;
-    const known = cache.get({ kind, id }) ?? load(definition, id);
-    if (known !== undefined) cache.set(known);
-    return known;
+    const cached = cache.get({ kind, id });
+    if (cached !== undefined) return cached;
+    // The connection sees its own uncommitted rows; nobody outside may.
+    assertNoTransaction('a look at a committed snapshot');
+    const read = load(definition, id);
+    if (read !== undefined) cache.set(read);
+    return read;
   }
 
   const submit = submitter({ store, protocol: options, onFault, failpoint, preparation, batcher, clock, ...limits });
