@@ -40,7 +40,7 @@ export function rowsOf(machine: AnyStateMachine): Row[] {
   );
 }
 
-const actionName = (action: unknown): string =>
+export const actionName = (action: unknown): string =>
   typeof action === 'string' ? action : String((action as { type?: unknown; name?: unknown }).type ?? action);
 
 interface Composite {
