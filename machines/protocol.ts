@@ -15,14 +15,14 @@ interface EventTypeEntry {
   readonly payload: (typeof payloadSchemas)[EventType];
   readonly actors: readonly ActorKind[];
   readonly creates: ActorKind | undefined;
-  readonly idempotencyKey: (payload: never, actorId: string) => string | undefined;
+  readonly idempotencyKey: (payload: unknown, actorId: string) => string | undefined;
 }
 
 const entryOf = (type: EventType): EventTypeEntry => ({
   payload: payloadSchemas[type],
   actors: takersOf(type),
   creates: createdBy(type),
-  idempotencyKey: (payload, actorId) => idempotencyKey(type, payload, actorId),
+  idempotencyKey: (payload, actorId) => idempotencyKey(type, payload as never, actorId),
 });
 
 const catalogue = Object.fromEntries(

@@ -7,7 +7,7 @@ import { action, type Invocation, localAnswer } from '../invocation.ts';
 import { checkLines, checksExitCode } from '../print/checks.ts';
 import { configLines } from '../print/config.ts';
 import { line } from '../print/escape.ts';
-import { initLines } from '../print/init.ts';
+import { initLines, type ServedView } from '../print/init.ts';
 import { version } from '../version.ts';
 
 export function registerSetup(program: Command): void {
@@ -38,11 +38,19 @@ export function registerSetup(program: Command): void {
 }
 
 async function init({ places, output }: Invocation, { check }: { readonly check?: boolean }): Promise<number> {
-  const { initialise } = await import('../../actors/daemon/initialise.ts');
+  const serving = await findServing(places);
+  if (serving) {
+    const served: ServedView = { stateDir: places.stateDir, created: false, servedByPid: serving.hello.pid };
+    return output.answer(localAnswer('init', served), initLines);
+  }
   output.status('checking this host');
-  const view = await initialise({ places, env: process.env, checkOnly: check ?? false });
+  const { initialise } = await import('../../actors/daemon/initialise.ts');
+  const { warnings, ...view } = await initialise({ places, checkOnly: check ?? false });
   output.clearStatus();
-  return output.answer(localAnswer('init', view), initLines);
+  return Math.max(
+    output.answer({ ...localAnswer('init', view), warnings }, initLines),
+    checksExitCode(view.contract.checks),
+  );
 }
 
 /** A daemon sees more (its own descriptors, lanes and sockets), but a sick installation may have none. */

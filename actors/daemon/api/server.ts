@@ -3,7 +3,7 @@
  * A call answers one Reply; a stream answers lines of JSON until the client leaves or the source ends.
  */
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -88,12 +88,22 @@ function validated(schemas: Readonly<Record<string, z.ZodType>>, name: string, b
   });
 }
 
+export interface ApiServer extends Server {
+  readonly openCalls: ReadonlySet<ServerResponse>;
+}
+
 /** Listens at `socket` (its directory is made private), replacing what a dead daemon left there. */
-export async function listen(app: Hono, socket: string): Promise<Server> {
+export async function listen(app: Hono, socket: string): Promise<ApiServer> {
   mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
   chmodSync(dirname(socket), 0o700);
   rmSync(socket, { force: true });
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  const openCalls = new Set<ServerResponse>();
+  server.prependListener('request', ({ url }: IncomingMessage, response: ServerResponse) => {
+    if (url?.startsWith('/v1/stream/')) return;
+    openCalls.add(response);
+    response.once('close', () => openCalls.delete(response));
+  });
   const formerMask = process.umask(0o177);
   try {
     await withSocketAddress(
@@ -107,5 +117,20 @@ export async function listen(app: Hono, socket: string): Promise<Server> {
   } finally {
     process.umask(formerMask);
   }
-  return server;
+  return Object.assign(server, { openCalls });
+}
+
+/**
+ * Resolves when every call that was taken has its answer; streams are not waited for, they end with the server. Call it
+ * before closing the server, so that whoever asked for the stop hears of it.
+ */
+export function callsAnswered(server: ApiServer): Promise<void> {
+  if (server.openCalls.size === 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    for (const response of server.openCalls) {
+      response.once('close', () => {
+        if (server.openCalls.size === 0) resolve();
+      });
+    }
+  });
 }

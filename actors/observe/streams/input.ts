@@ -1,4 +1,4 @@
-import { map, type Observable, Subject } from 'rxjs';
+import { map, type Observable, Subject, timer } from 'rxjs';
 
 export type { Observable } from 'rxjs';
 
@@ -22,3 +22,6 @@ export function reporting$<Type extends string, T>(
 ): Observable<{ readonly type: Type; readonly report: T }> {
   return values$.pipe(map((report) => ({ type, report })));
 }
+
+/** A value at once and then one every `ms`; unsubscribing stops the timer. */
+export const everyMs$ = (ms: number): Observable<number> => timer(0, ms);

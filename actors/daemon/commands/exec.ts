@@ -1,0 +1,228 @@
+/** A managed launch for a Goal: reserved, admitted, scoped and bound in one commit, then carried out behind a gate (C.11-3). */
+import { realpathSync } from 'node:fs';
+import { join, resolve, sep } from 'node:path';
+import type { GoalSnapshot } from '../../../machines/goal.ts';
+import type { RunId, ScopeId } from '../../../machines/ids.ts';
+import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
+import type { Draft } from '../../host/outcome.ts';
+import { committed, everyActor, required, resolveId } from '../actorAccess.ts';
+import type { ParsedArguments } from '../api/contract.ts';
+import type { CallResults } from '../api/results.ts';
+import type { Answer, DaemonContext } from '../context.ts';
+import { assertAdmitted } from '../launch/admission.ts';
+import type { LaunchOutcome } from '../launch/pendingLaunches.ts';
+import { OperatingError } from '../operatingError.ts';
+import { type Recipe, recipeDigest } from '../recipe.ts';
+import { type RequestKey, requestKey, reusedRequest } from '../requestIds.ts';
+import { admissionOf } from '../root.ts';
+import { assertAccepted, draft } from '../submission.ts';
+import { runView } from '../views/runView.ts';
+import { assertInPlace } from '../worktreeIdentity.ts';
+
+type Arguments = ParsedArguments<'runs.exec'>;
+type Result = Answer<CallResults['runs.exec']>;
+
+const by = 'operator';
+
+interface Plan {
+  readonly key: RequestKey;
+  readonly runId: RunId;
+  readonly scopeId: ScopeId;
+  readonly goal: GoalSnapshot;
+  readonly generation: GenerationSnapshot;
+  readonly recipe: Recipe;
+  readonly digest: string;
+}
+
+export async function execRun(context: DaemonContext, args: Arguments): Promise<Result> {
+  const started = process.hrtime.bigint();
+  const plan = planOf(context, args);
+  const first = context.host.applied(plan.key.eventId)[0];
+  if (first !== undefined) return repeated(context, plan);
+  assertAdmitted({ ...context, admission: () => admissionOf(context.root) }, plan.goal.context.goalId);
+  const pending = context.pendingLaunches.add(plan.scopeId, plan.recipe);
+  try {
+    await pending.timed('reserve commit', async () =>
+      assertAccepted(await context.host.submit(reservation(context, plan, args)), [
+        `custody goals show ${plan.goal.context.goalId}`,
+      ]),
+    );
+  } catch (error) {
+    context.pendingLaunches.drop(plan.scopeId);
+    throw error;
+  }
+  if (args.timeoutMs !== undefined) context.deadlines.armHard(plan.scopeId, args.timeoutMs);
+  const outcome = await pending.outcome;
+  pending.steps.push({ step: 'total', ms: Number(process.hrtime.bigint() - started) / 1e6 });
+  assertLaunched(plan, outcome);
+  return { data: { ...runView(context, plan.runId), launch: { steps: pending.steps } } };
+}
+
+function planOf(context: DaemonContext, args: Arguments): Plan {
+  const { host, store } = context;
+  const goalId = resolveId(store, 'goal', args.goalId);
+  const goal = required(host, 'goal', goalId);
+  if (goal.hasTag('terminal')) throw unmet(`${goalId} is ${goal.context.status}`, [`custody goals show ${goalId}`]);
+  const generation = generationFor(context, goalId, args.generationId);
+  assertInPlace(generation);
+  const key = requestKey(store.installationId, 'runs.exec', args.requestId);
+  const runId = key.idOf<RunId>('R');
+  const scopeId = key.idOf<ScopeId>('S');
+  const recipe: Recipe = {
+    argv: args.argv,
+    env: { ...args.env, ...workOrder(context, { runId, scopeId, goal, generation }) },
+    cwd: directoryIn(generation.context.path, args.cwd),
+    umask: args.umask,
+    stdin: args.stdin === undefined ? null : Buffer.from(args.stdin, 'base64'),
+  };
+  return { key, runId, scopeId, goal, generation, recipe, digest: recipeDigest(recipe) };
+}
+
+/** What the job is told about itself (GOAL-05): references, never the text of the request. */
+function workOrder(
+  { places }: DaemonContext,
+  { runId, scopeId, goal, generation }: Pick<Plan, 'runId' | 'scopeId' | 'goal' | 'generation'>,
+): Record<string, string> {
+  const { goalId, occurrence, round, rounds } = goal.context;
+  const request = rounds.find(({ index }) => index === round);
+  return {
+    CUSTODY_GOAL: goalId,
+    CUSTODY_RUN: runId,
+    CUSTODY_SCOPE: scopeId,
+    CUSTODY_WORKTREE: generation.context.generationId,
+    CUSTODY_OCCURRENCE: String(occurrence.n),
+    CUSTODY_ROUND: String(round),
+    ...(request
+      ? {
+          CUSTODY_REQUEST_FILE: join(places.stateDir, request.requestRef),
+          CUSTODY_REQUEST_DIGEST: request.requestDigest,
+        }
+      : {}),
+  };
+}
+
+/** The named generation, or the newest open one that this program controls. */
+function generationFor({ host, store }: DaemonContext, goalId: string, typed: string | undefined): GenerationSnapshot {
+  if (typed !== undefined) {
+    const generation = required(host, 'worktreeGeneration', resolveId(store, 'worktreeGeneration', typed));
+    if (generation.context.goalId === goalId) return generation;
+    throw unmet(`${generation.context.generationId} belongs to another Goal`, ['custody worktrees list']);
+  }
+  let newest: GenerationSnapshot | undefined;
+  for (const { snapshot } of everyActor(host, 'worktreeGeneration', {
+    settled: false,
+    link: { name: 'goalId', value: goalId },
+  })) {
+    if (snapshot !== 'corrupt' && snapshot.matches({ lifecycle: 'open', authority: 'managed' })) newest = snapshot;
+  }
+  if (newest === undefined) throw unmet(`${goalId} has no open worktree`, [`custody worktrees add ${goalId}`]);
+  return newest;
+}
+
+function directoryIn(worktree: string, relative: string | undefined): string {
+  const root = realpathSync.native(worktree);
+  if (relative === undefined) return root;
+  let path: string;
+  try {
+    path = realpathSync.native(resolve(root, relative));
+  } catch {
+    throw unmet(`there is no directory ${JSON.stringify(relative)} in the worktree`, []);
+  }
+  if (path === root || path.startsWith(root + sep)) return path;
+  throw new OperatingError({
+    code: 'usage',
+    message: 'the working directory has to lie inside the worktree',
+    exitCode: 2,
+  });
+}
+
+const unmet = (message: string, next: readonly string[]): OperatingError =>
+  new OperatingError({ code: 'preconditions_unmet', message, exitCode: 13, next });
+
+function reservation(context: DaemonContext, plan: Plan, args: Arguments): Draft[] {
+  const { runId, scopeId, generation, digest, key } = plan;
+  const { goalId, nodeId, round, occurrence, status } = plan.goal.context;
+  const { generationId } = generation.context;
+  const { config } = context;
+  const step = status === 'failed' || status === 'done' || status === 'cancelled' ? 'backlog' : status;
+  return [
+    draft('run.reserved', {
+      to: ['run', runId],
+      payload: {
+        runId,
+        generationId,
+        goalRef: { goalId, occurrence: occurrence.n, step, nodeId, round },
+        mode: 'managed',
+        rootScopeId: scopeId,
+        label: args.label ?? null,
+        retryOf: null,
+      },
+      by,
+      eventId: key.eventId,
+    }),
+    draft('run.admitted', { to: ['worktreeGeneration', generationId], payload: { runId }, by: 'admission' }),
+    draft('scope.requested', {
+      to: ['executionScope', scopeId],
+      payload: {
+        scopeId,
+        runId,
+        generationId,
+        parentScopeId: null,
+        kind: 'guardian',
+        goalId,
+        occurrence: occurrence.n,
+        nodeId,
+        recipeDigest: digest,
+        onRootExit: args.onRootExit ?? (config.onRootExit as 'terminate' | 'wait'),
+        graceMs: args.graceMs ?? config.graceMs,
+        budgetMs: args.budgetMs ?? config.drainBudgetMs,
+        purpose: args.label ?? null,
+      },
+      by: 'admission',
+    }),
+    draft('scope.opened', {
+      to: ['worktreeGeneration', generationId],
+      payload: { runId, scopeId, guardianDigest: context.guardian.digest },
+      by: 'launch-coordinator',
+    }),
+  ];
+}
+
+/** The first result, if it was the same request to the last byte of its recipe; nothing is launched again. */
+async function repeated(context: DaemonContext, { key, runId, scopeId, digest }: Plan): Promise<Result> {
+  const scope = committed(context.host, 'executionScope', scopeId);
+  if (scope === undefined || scope.context.recipeDigest !== digest) throw reusedRequest(key.requestId);
+  await context.pendingLaunches.get(scopeId)?.outcome;
+  return { data: { ...runView(context, runId), launch: { steps: [] } } };
+}
+
+const launchExitCodes: Readonly<Record<string, number>> = {
+  evidence_unavailable: 10,
+  guardian_missing: 8,
+  request_invalid: 2,
+  guardian_refused: 8,
+  launch_abandoned: 13,
+};
+
+function assertLaunched({ runId, scopeId }: Plan, outcome: LaunchOutcome): void {
+  if (outcome.kind === 'released') return;
+  const details = { runId, scopeId };
+  if (outcome.kind === 'execFailed') {
+    throw new OperatingError({
+      code: 'exec_failed',
+      message: `the command could not be executed (errno ${outcome.errno}); nothing of it ran`,
+      exitCode: 13,
+      next: [`custody runs show ${runId}`],
+      details: { ...details, errno: outcome.errno },
+    });
+  }
+  const exitCode = launchExitCodes[outcome.code] ?? 10;
+  throw new OperatingError({
+    code: outcome.code,
+    message: outcome.message,
+    exitCode,
+    retryable: exitCode === 10,
+    next: outcome.next,
+    details,
+  });
+}

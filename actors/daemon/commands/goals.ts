@@ -1,0 +1,161 @@
+/** Goals: what an operator decides about them, and how they stand. */
+import { createHash } from 'node:crypto';
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { assessOwnership } from '../../../machines/assessment.ts';
+import type { GoalId, NodeId, RepoId } from '../../../machines/ids.ts';
+import { everyActor, required, resolveId } from '../actorAccess.ts';
+import type { ParsedArguments } from '../api/contract.ts';
+import type { CallResults, DecisionResult } from '../api/results.ts';
+import type { Answer, DaemonContext } from '../context.ts';
+import { OperatingError } from '../operatingError.ts';
+import { requestKey } from '../requestIds.ts';
+import { assertAccepted, draft } from '../submission.ts';
+import { goalDetailView, goalView } from '../views/goalView.ts';
+import { registerRepository } from './repositories.ts';
+import { awaitScopes } from './waiting.ts';
+
+const by = 'operator';
+
+export async function addGoal(
+  context: DaemonContext,
+  args: ParsedArguments<'goals.add'>,
+): Promise<Answer<CallResults['goals.add']>> {
+  const { host, store } = context;
+  const { repoId } = registerRepository(context, args.repo);
+  const key = requestKey(store.installationId, 'goals.add', args.requestId);
+  const goalId = key.idOf<GoalId>('G');
+  const round = args.request === undefined ? undefined : await keepRequest(context, args.request);
+  if (args.queue && round === undefined) {
+    throw new OperatingError({
+      code: 'preconditions_unmet',
+      message: 'only a Goal with a request can be queued',
+      exitCode: 13,
+      next: ['custody goals add TITLE --request FILE --queue'],
+    });
+  }
+  const to = ['goal', goalId] as const;
+  const payload = {
+    goalId,
+    title: args.title,
+    nodeId: (args.nodeId ?? store.nodeId) as NodeId,
+    priority: args.priority,
+    repoId: repoId as RepoId,
+    ...(round === undefined ? {} : { round }),
+  };
+  const drafts = [draft('goal.created', { to, payload, by, eventId: key.eventId })];
+  if (args.queue) {
+    // A new Goal is at its first revision, and a repeat of the request is a duplicate before anybody looks at it.
+    drafts.push(
+      draft('goal.queued', { to, payload: { expectedRevision: 1, actor: by }, by, eventId: `${key.eventId}:queue` }),
+    );
+  }
+  assertAccepted(await host.submit(drafts));
+  return { data: goalView(context, goalId) };
+}
+
+/**
+ * Writes the request as a private file named by its digest, complete before anything refers to it. The text lives there
+ * and nowhere else (PRIV-01, ruling 12).
+ */
+async function keepRequest(
+  { places }: DaemonContext,
+  text: string,
+): Promise<{ requestDigest: string; requestRef: string }> {
+  if (text.trim() === '')
+    throw new OperatingError({ code: 'invalid_event', message: 'the request is empty', exitCode: 2 });
+  const requestDigest = createHash('sha256').update(text).digest('hex');
+  await mkdir(places.requestsDir, { recursive: true, mode: 0o700 });
+  const path = join(places.requestsDir, requestDigest);
+  const present = await readFile(path, 'utf8').catch(() => undefined);
+  if (present !== text) {
+    const file = await open(`${path}.new`, 'w', 0o600);
+    try {
+      await file.chmod(0o600);
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(`${path}.new`, path);
+  }
+  return { requestDigest, requestRef: `requests/${requestDigest}` };
+}
+
+export async function listGoals(
+  context: DaemonContext,
+  args: ParsedArguments<'goals.list'>,
+): Promise<Answer<CallResults['goals.list']>> {
+  const goals = [];
+  for (const { id, snapshot } of everyActor(context.host, 'goal')) {
+    if (snapshot === 'corrupt') continue;
+    const view = goalView(context, id);
+    const isWanted =
+      (args.status === undefined || view.status === args.status) &&
+      (args.nodeId === undefined || view.nodeId === args.nodeId) &&
+      (args.blocked === undefined || view.eligible !== args.blocked);
+    if (isWanted) goals.push(view);
+  }
+  return { data: { goals } };
+}
+
+export async function showGoal(
+  context: DaemonContext,
+  args: ParsedArguments<'goals.show'>,
+): Promise<Answer<CallResults['goals.show']>> {
+  return { data: goalDetailView(context, resolveId(context.store, 'goal', args.id), args) };
+}
+
+function decision({ host }: DaemonContext, goalId: string, outcome: string): DecisionResult {
+  const { context } = required(host, 'goal', goalId);
+  return {
+    goalId,
+    outcome,
+    status: context.status,
+    occurrence: context.occurrence.n,
+    boundary: context.occurrence.boundary,
+    revision: context.revision,
+  };
+}
+
+export async function queueGoal(
+  context: DaemonContext,
+  args: ParsedArguments<'goals.queue'>,
+): Promise<Answer<DecisionResult>> {
+  const { host, store } = context;
+  const goalId = resolveId(store, 'goal', args.id);
+  const key = requestKey(store.installationId, 'goals.queue', args.requestId);
+  const expectedRevision = args.expectRevision ?? required(host, 'goal', goalId).context.revision;
+  const payload = { expectedRevision, actor: by };
+  const eventId = key.eventId;
+  if (host.applied(eventId).length === 0 || args.expectRevision !== undefined) {
+    const [outcome] = await host.submit([draft('goal.queued', { to: ['goal', goalId], payload, by, eventId })]);
+    assertAccepted([outcome!], [`custody goals show ${goalId}`]);
+    return { data: decision(context, goalId, outcome!.outcome) };
+  }
+  return { data: decision(context, goalId, 'duplicate') };
+}
+
+/** Terminal intent first, then the end of what works on the Goal here; that some of it does not end undoes nothing (STOP-04). */
+export async function cancelGoal(
+  context: DaemonContext,
+  args: ParsedArguments<'goals.cancel'>,
+): Promise<Answer<CallResults['goals.cancel']>> {
+  const { host, store } = context;
+  const goalId = resolveId(store, 'goal', args.id);
+  const key = requestKey(store.installationId, 'goals.cancel', args.requestId);
+  const link = { name: 'goalId', value: goalId };
+  const open = [...everyActor(host, 'executionScope', { released: false, link })].map(({ id }) => id);
+  const payload = { requestId: key.requestId, actor: by, reason: args.reason };
+  const [outcome] = await host.submit([
+    draft('goal.cancelled', { to: ['goal', goalId], payload, by, eventId: key.eventId }),
+  ]);
+  assertAccepted([outcome!], [`custody goals show ${goalId}`]);
+  await awaitScopes(context, open, args.waitMs ?? 0);
+  const scopes = open.map((scopeId) => ({
+    scopeId,
+    assessment: assessOwnership(required(host, 'executionScope', scopeId)),
+  }));
+  const isUnsettled = args.waitMs !== undefined && scopes.some(({ assessment }) => assessment.state !== 'exited');
+  return { data: { ...decision(context, goalId, outcome!.outcome), scopes }, exitCode: isUnsettled ? 5 : 0 };
+}

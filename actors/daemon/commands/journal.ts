@@ -1,0 +1,76 @@
+/** The journal as pages and as a stream. A follower pulls, so a slow one costs the daemon nothing but a wake-up. */
+import type { ActorKind } from '../../../machines/ids.ts';
+import { resolveId } from '../actorAccess.ts';
+import type { ParsedArguments } from '../api/contract.ts';
+import type { CallResults } from '../api/results.ts';
+import type { EventView } from '../api/views.ts';
+import type { Answer, DaemonContext } from '../context.ts';
+import { OperatingError } from '../operatingError.ts';
+import { eventViews } from '../views/eventView.ts';
+
+interface Filter {
+  readonly actor?: string | undefined;
+  readonly type?: string | undefined;
+}
+
+const kindOfLetter: Readonly<Record<string, ActorKind>> = {
+  G: 'goal',
+  R: 'run',
+  W: 'worktreeGeneration',
+  S: 'executionScope',
+};
+
+function filterOf({ store }: DaemonContext, { actor, type }: Filter) {
+  if (actor === undefined) return type === undefined ? {} : { type };
+  const kind = kindOfLetter[actor[0] ?? ''];
+  if (kind === undefined)
+    throw new OperatingError({
+      code: 'not_found',
+      message: `no actor has an id like ${JSON.stringify(actor)}`,
+      exitCode: 3,
+    });
+  return { actor: { kind, id: resolveId(store, kind, actor) }, ...(type === undefined ? {} : { type }) };
+}
+
+export async function listEvents(
+  context: DaemonContext,
+  args: ParsedArguments<'events'>,
+): Promise<Answer<CallResults['events']>> {
+  const events = eventViews(
+    context.store.journal.page({ ...filterOf(context, args), after: args.since, limit: args.limit }),
+  );
+  return { data: { events, nextPosition: events.at(-1)?.position ?? args.since } };
+}
+
+const pageSize = 200;
+
+export async function* followEvents(
+  context: DaemonContext,
+  args: Filter & { readonly since: number },
+  signal: AbortSignal,
+): AsyncGenerator<EventView> {
+  const filter = filterOf(context, args);
+  let after = args.since;
+  let wake: (() => void) | undefined;
+  let isNew = false;
+  const notify = () => {
+    isNew = true;
+    wake?.();
+  };
+  const stopListening = context.host.onCommit(notify);
+  signal.addEventListener('abort', notify, { once: true });
+  try {
+    while (!signal.aborted) {
+      isNew = false;
+      const page = eventViews(context.store.journal.page({ ...filter, after, limit: pageSize }));
+      for (const event of page) yield event;
+      after = page.at(-1)?.position ?? after;
+      if (page.length === pageSize || isNew) continue;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  } finally {
+    stopListening();
+  }
+}

@@ -1,0 +1,91 @@
+/** Stopping the daemon, pausing admission, and copying the store. */
+import { everyActor } from '../actorAccess.ts';
+import type { ParsedArguments } from '../api/contract.ts';
+import type { CallResults } from '../api/results.ts';
+import type { Answer, DaemonContext } from '../context.ts';
+import { OperatingError } from '../operatingError.ts';
+import { requestKey } from '../requestIds.ts';
+import { admissionOf } from '../root.ts';
+import { draft } from '../submission.ts';
+import { awaitScopes } from './waiting.ts';
+
+export interface Shutdown {
+  /** Lets the process end once this call has been answered. */
+  readonly leave: () => void;
+}
+
+/**
+ * Drains everything that is owned, then lets the daemon go (SHUT-06). With anything live or unverified left it stays,
+ * says what, and launches nothing until admission is resumed. `keepWork` ends the daemon alone (ruling 21).
+ */
+export async function stopDaemon(
+  context: DaemonContext & Shutdown,
+  args: ParsedArguments<'daemon.stop'>,
+): Promise<Answer<CallResults['daemon.stop']>> {
+  if (args.keepWork) {
+    context.leave();
+    return { data: { stopped: true, settled: [], blocked: [] } };
+  }
+  const { host, root, store, config } = context;
+  root.send({ type: 'shutdown.requested' });
+  const key = requestKey(store.installationId, 'daemon.stop', args.requestId);
+  const owned = ownedScopes(context);
+  for (const scopeId of owned) {
+    const payload = { cause: 'shutdown' as const, requestId: key.requestId };
+    await host.submit([
+      draft('drain.requested', {
+        to: ['executionScope', scopeId],
+        payload,
+        by: 'shutdown',
+        eventId: `${key.eventId}:${scopeId}`,
+      }),
+    ]);
+  }
+  await awaitScopes(context, owned, config.shutdownBudgetMs);
+  // Scopes that were launched while the others drained are found here.
+  const blocked = ownedScopes(context);
+  const settled = owned.filter((scopeId) => !blocked.includes(scopeId));
+  if (blocked.length === 0) {
+    root.send({ type: 'drain.completed' });
+    context.leave();
+    return { data: { stopped: true, settled, blocked } };
+  }
+  root.send({ type: 'drain.failed' });
+  root.send({ type: 'shutdown.abandoned' });
+  throw new OperatingError({
+    code: 'drain_blocked',
+    message: `the daemon stays: ${blocked.length} scope(s) are not proved to be gone`,
+    exitCode: 6,
+    retryable: true,
+    next: ['custody processes', 'custody daemon stop --keep-work', 'custody resume'],
+    details: { settled, blocked },
+  });
+}
+
+const ownedScopes = ({ host }: DaemonContext): string[] =>
+  [...everyActor(host, 'executionScope', { released: false })].map(({ id }) => id);
+
+const pauseRow = 'admission.paused';
+
+/** The pause is a row, so that it outlives the daemon. */
+export const isPausedBefore = ({ store }: Pick<DaemonContext, 'store'>): boolean => store.meta.get(pauseRow) === 'yes';
+
+export async function pause(context: DaemonContext): Promise<Answer<{ admission: string }>> {
+  context.store.write(() => context.store.meta.set(pauseRow, 'yes'));
+  context.root.send({ type: 'admission.paused' });
+  return { data: { admission: admissionOf(context.root) } };
+}
+
+export async function resume(context: DaemonContext): Promise<Answer<{ admission: string }>> {
+  context.store.write(() => context.store.meta.remove(pauseRow));
+  context.root.send({ type: 'admission.resumed' });
+  return { data: { admission: admissionOf(context.root) } };
+}
+
+export async function backup(
+  { store }: DaemonContext,
+  args: ParsedArguments<'backup'>,
+): Promise<Answer<CallResults['backup']>> {
+  const report = store.backup(args.to);
+  return { data: { path: args.to, bytes: report.bytes, epoch: store.epoch } };
+}

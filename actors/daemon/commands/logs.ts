@@ -1,0 +1,134 @@
+/** Captured output of a run, followed until nobody is left who could write more. */
+import { type FSWatcher, watch } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { required, resolveId } from '../actorAccess.ts';
+import type { DaemonContext } from '../context.ts';
+import { OperatingError } from '../operatingError.ts';
+import { captureViews, rootScopeOf } from '../views/runView.ts';
+
+interface Arguments {
+  readonly id: string;
+  readonly stream: 'stdout' | 'stderr' | 'both';
+  readonly follow: boolean;
+  readonly tailBytes?: number | undefined;
+}
+
+type Stream = 'stdout' | 'stderr';
+/** A multiple of three, so that pieces of base64 can be put together without padding in between. */
+const pieceBytes = 49_152;
+
+export async function* runLogs(context: DaemonContext, args: Arguments, signal: AbortSignal): AsyncGenerator<unknown> {
+  const runId = resolveId(context.store, 'run', args.id);
+  const scope = rootScopeOf(context, required(context.host, 'run', runId));
+  if (scope === undefined)
+    throw new OperatingError({
+      code: 'not_captured',
+      message: `the output of ${runId} is not captured by Custody`,
+      exitCode: 3,
+    });
+  const { scopeId } = scope.context;
+  const streams: readonly Stream[] = args.stream === 'both' ? ['stdout', 'stderr'] : [args.stream];
+  const directory = join(context.places.scopesDir, scopeId);
+  const tails = await Promise.all(streams.map((stream) => Tail.open(directory, stream, args.tailBytes)));
+  const changes = new Changes(signal);
+  const stopListening = context.host.onCommit((records) => {
+    if (records.some(({ actor }) => actor.id === scopeId)) changes.notify();
+  });
+  try {
+    for (const tail of tails) if (args.follow) changes.watch(tail.path);
+    for (;;) {
+      // Asked before reading: what is written before the proof is in the file when the proof is seen.
+      const isOver = required(context.host, 'executionScope', scopeId).hasTag('capacityReleased');
+      for (const tail of tails) yield* tail.rest();
+      if (signal.aborted) return;
+      if (isOver || !args.follow) break;
+      await changes.next();
+    }
+    const now = required(context.host, 'executionScope', scopeId);
+    const membership = now.hasTag('capacityReleased') ? undefined : await context.guardians.members(scopeId);
+    const ends = await captureViews(context, now, membership);
+    yield { end: ends.filter(({ stream }) => streams.includes(stream)) };
+  } finally {
+    stopListening();
+    changes.close();
+    for (const tail of tails) await tail.close();
+  }
+}
+
+class Tail {
+  readonly path: string;
+  readonly #stream: Stream;
+  readonly #file: FileHandle | undefined;
+  #position: number;
+
+  private constructor(at: { path: string; stream: Stream; file: FileHandle | undefined; position: number }) {
+    this.path = at.path;
+    this.#stream = at.stream;
+    this.#file = at.file;
+    this.#position = at.position;
+  }
+
+  static async open(directory: string, stream: Stream, tailBytes: number | undefined): Promise<Tail> {
+    const path = join(directory, `${stream}.log`);
+    const file = await open(path, 'r').catch(() => undefined);
+    const size = file ? (await file.stat()).size : 0;
+    const position = tailBytes === undefined ? 0 : Math.max(0, size - tailBytes);
+    return new Tail({ path, stream, file, position });
+  }
+
+  async *rest(): AsyncGenerator<{ readonly stream: Stream; readonly data: string }> {
+    if (this.#file === undefined) return;
+    const buffer = Buffer.allocUnsafe(pieceBytes);
+    for (;;) {
+      const { bytesRead } = await this.#file.read(buffer, 0, pieceBytes, this.#position);
+      if (bytesRead === 0) return;
+      this.#position += bytesRead;
+      yield { stream: this.#stream, data: buffer.toString('base64', 0, bytesRead) };
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+}
+
+/** Any number of notifications between two reads are one reason to read again. */
+class Changes {
+  readonly #watchers: FSWatcher[] = [];
+  readonly #signal: AbortSignal;
+  #pending = false;
+  #wake: (() => void) | undefined;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener('abort', () => this.notify(), { once: true });
+  }
+
+  watch(path: string): void {
+    try {
+      this.#watchers.push(watch(path, () => this.notify()).on('error', () => {}));
+    } catch {
+      // Without notifications the proof still wakes the reader; the file is read to its end then.
+    }
+  }
+
+  notify(): void {
+    this.#pending = true;
+    this.#wake?.();
+  }
+
+  async next(): Promise<void> {
+    if (!this.#pending && !this.#signal.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    this.#wake = undefined;
+    this.#pending = false;
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers) watcher.close();
+  }
+}

@@ -1,0 +1,109 @@
+/** Runs: listing, waiting and stopping. A stop names what was observed, never what was wished. */
+import { assessOwnership } from '../../../machines/assessment.ts';
+import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
+import { everyActor, required, resolveId } from '../actorAccess.ts';
+import type { ParsedArguments } from '../api/contract.ts';
+import type { CallResults } from '../api/results.ts';
+import type { RunView, StopView } from '../api/views.ts';
+import type { Answer, DaemonContext } from '../context.ts';
+import { OperatingError } from '../operatingError.ts';
+import { requestKey } from '../requestIds.ts';
+import { assertAccepted, draft } from '../submission.ts';
+import { rootScopeOf, runDetailView, runView } from '../views/runView.ts';
+import { isDrained, reached } from './waiting.ts';
+
+export async function listRuns(
+  context: DaemonContext,
+  args: ParsedArguments<'runs.list'>,
+): Promise<Answer<CallResults['runs.list']>> {
+  const link =
+    args.goalId === undefined ? undefined : { name: 'goalId', value: resolveId(context.store, 'goal', args.goalId) };
+  const runs: RunView[] = [];
+  for (const { id, snapshot } of everyActor(context.host, 'run', { newestFirst: true, ...(link ? { link } : {}) })) {
+    if (runs.length === args.limit) break;
+    if (snapshot === 'corrupt') continue;
+    const isActive =
+      !snapshot.hasTag('terminal') || !(rootScopeOf(context, snapshot)?.hasTag('capacityReleased') ?? true);
+    const isUnresolved = snapshot.matches({ lifecycle: { reserved: 'unresolved' } });
+    if ((args.active && !isActive) || (args.unresolved && !isUnresolved)) continue;
+    runs.push(runView(context, id));
+  }
+  return { data: { runs } };
+}
+
+export async function showRun(
+  context: DaemonContext,
+  args: ParsedArguments<'runs.show'>,
+): Promise<Answer<CallResults['runs.show']>> {
+  return { data: await runDetailView(context, resolveId(context.store, 'run', args.id)) };
+}
+
+/** Throws `wait_timed_out` (exit 14). A proof that cannot come without a person is said at once, with exit code 5. */
+export async function waitForRun(context: DaemonContext, args: ParsedArguments<'runs.wait'>): Promise<Answer<RunView>> {
+  const runId = resolveId(context.store, 'run', args.id);
+  const waitMs = args.waitMs ?? Number.POSITIVE_INFINITY;
+  const scope = rootScopeOf(context, required(context.host, 'run', runId));
+  const isGap = (snapshot: ScopeSnapshot) =>
+    assessOwnership(snapshot).state === 'unverified' && snapshot.matches({ coverage: { unverified: 'gap' } });
+  const arrived =
+    args.until === 'proved' && scope !== undefined
+      ? await reached(context, ['executionScope', scope.context.scopeId], {
+          waitMs,
+          isReached: (now) => now.hasTag('capacityReleased') || isGap(now),
+        })
+      : await reached(context, ['run', runId], { waitMs, isReached: (run) => run.hasTag('terminal') });
+  if (!arrived) {
+    throw new OperatingError({
+      code: 'wait_timed_out',
+      message: `${runId} is not ${args.until} yet`,
+      exitCode: 14,
+      retryable: true,
+      next: [`custody runs show ${runId}`],
+      details: { runId },
+    });
+  }
+  const view = runView(context, runId);
+  return { data: view, exitCode: args.until === 'proved' && view.scope?.state === 'unverified' ? 5 : 0 };
+}
+
+export async function stopRun(context: DaemonContext, args: ParsedArguments<'runs.stop'>): Promise<Answer<StopView>> {
+  const { host, store, clock, config } = context;
+  const runId = resolveId(store, 'run', args.id);
+  const scope = rootScopeOf(context, required(host, 'run', runId));
+  if (scope === undefined)
+    throw new OperatingError({
+      code: 'not_controller',
+      message: `${runId} was not launched by Custody`,
+      exitCode: 4,
+      next: [`custody runs show ${runId}`],
+    });
+  const { scopeId, graceMs, budgetMs } = scope.context;
+  const startedMonoMs = clock.monoMs();
+  if (!scope.hasTag('capacityReleased')) {
+    const key = requestKey(store.installationId, 'runs.stop', args.requestId);
+    const bounds = {
+      ...(args.graceMs === undefined ? {} : { graceMs: args.graceMs }),
+      ...(args.budgetMs === undefined ? {} : { budgetMs: args.budgetMs }),
+    };
+    const payload = { cause: 'stop' as const, requestId: key.requestId, ...bounds };
+    const outcomes = await host.submit([
+      draft('drain.requested', { to: ['executionScope', scopeId], payload, by: 'operator', eventId: key.eventId }),
+    ]);
+    assertAccepted(outcomes, [`custody runs show ${runId}`]);
+  }
+  const budget = (args.graceMs ?? graceMs) + (args.budgetMs ?? budgetMs) + config.responseMs + 2_000;
+  await reached(context, ['executionScope', scopeId], { waitMs: args.waitMs ?? budget, isReached: isDrained });
+  const after = required(host, 'executionScope', scopeId);
+  const elapsedMs = Math.round(clock.monoMs() - startedMonoMs);
+  const assessment = assessOwnership(after);
+  const data = { runId, scopeId, outcome: outcomeOf(scope, after), assessment, elapsedMs };
+  return { data, exitCode: assessment.state === 'exited' ? 0 : 5 };
+}
+
+function outcomeOf(before: ScopeSnapshot, after: ScopeSnapshot): string {
+  if (before.hasTag('capacityReleased')) return 'already_ended';
+  const assessment = assessOwnership(after);
+  if (assessment.state === 'exited') return assessment.proof === 'never_launched' ? 'never_launched' : 'proved';
+  if (assessment.state === 'unverified') return 'stopped_unverified';
+  return after.matches({ termination: 'stalled' }) ? 'stalled' : 'draining';
+}

@@ -1,0 +1,39 @@
+/** Waiting for committed facts, never for time: each wait ends with the fact, a stall, or its bound. */
+import type { AnyMachineSnapshot } from 'xstate';
+import { waitFor } from 'xstate';
+import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
+import type { ActorKind } from '../../../machines/ids.ts';
+import type { SnapshotOf } from '../actorAccess.ts';
+import type { DaemonContext } from '../context.ts';
+
+/** True when `isReached` held within `waitMs`; an infinite wait ends with the daemon. */
+export async function reached<Kind extends ActorKind>(
+  { host }: Pick<DaemonContext, 'host'>,
+  [kind, id]: readonly [Kind, string],
+  { waitMs, isReached }: { readonly waitMs: number; readonly isReached: (snapshot: SnapshotOf[Kind]) => boolean },
+): Promise<boolean> {
+  const current = host.snapshotOf(kind, id) as SnapshotOf[Kind] | undefined;
+  if (current !== undefined && isReached(current)) return true;
+  if (waitMs <= 0) return false;
+  const test = (snapshot: AnyMachineSnapshot) => isReached(snapshot as SnapshotOf[Kind]);
+  try {
+    await waitFor(host.actor(kind, id), test, { timeout: waitMs });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Ends for a drain: the proof, or the visible stall. */
+export const isDrained = (scope: ScopeSnapshot): boolean =>
+  scope.hasTag('capacityReleased') || scope.matches({ termination: 'stalled' });
+
+export async function awaitScopes(
+  context: Pick<DaemonContext, 'host'>,
+  scopeIds: readonly string[],
+  waitMs: number,
+): Promise<void> {
+  await Promise.all(
+    scopeIds.map((scopeId) => reached(context, ['executionScope', scopeId], { waitMs, isReached: isDrained })),
+  );
+}

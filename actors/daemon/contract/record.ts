@@ -1,0 +1,28 @@
+/** The containment contract of this host: one row, told to every generation that is not sealed (ruling 15). */
+import type { GenerationId } from '../../../machines/ids.ts';
+import type { Store } from '../../../persistence/store.ts';
+import type { Draft } from '../../host/outcome.ts';
+import { everyActor } from '../actorAccess.ts';
+import type { Runtime } from '../runtime.ts';
+import { draft } from '../submission.ts';
+
+export const contractName = 'scope-exit-proof/1';
+
+/** The event that tells a generation what holds on this host; none while nothing was verified. */
+export function contractDraft(store: Pick<Store, 'contracts' | 'installationId'>, generationId: GenerationId): Draft[] {
+  const row = store.contracts.find(contractName);
+  if (row === undefined) return [];
+  const { kernel, guardianDigest, batteryVersion, reportRef } = row;
+  const payload = { contract: contractName, kernel, guardianDigest, batteryVersion, reportRef } as const;
+  const eventId = `${store.installationId}:contract:${guardianDigest}:${batteryVersion}:${kernel}`;
+  return [
+    draft('contract.verified', { to: ['worktreeGeneration', generationId], payload, by: 'contract-verifier', eventId }),
+  ];
+}
+
+export async function tellGenerations({ host, store }: Pick<Runtime, 'host' | 'store'>): Promise<void> {
+  for (const { id, snapshot } of [...everyActor(host, 'worktreeGeneration', { settled: false })]) {
+    if (snapshot === 'corrupt' || snapshot.matches({ lifecycle: 'sealed' })) continue;
+    await host.submit(contractDraft(store, id as GenerationId));
+  }
+}

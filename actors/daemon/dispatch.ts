@@ -1,0 +1,101 @@
+/** Which handler answers which call. The type makes a call without a handler a compile error. */
+import type { CallName, ParsedArguments, StreamName } from './api/contract.ts';
+import type { CallResults } from './api/results.ts';
+import type { Reply } from './api/views.ts';
+import { execRun } from './commands/exec.ts';
+import { addGoal, cancelGoal, listGoals, queueGoal, showGoal } from './commands/goals.ts';
+import { followEvents, listEvents } from './commands/journal.ts';
+import { backup, pause, resume, type Shutdown, stopDaemon } from './commands/lifecycle.ts';
+import { runLogs } from './commands/logs.ts';
+import { addRepository, listRepositories } from './commands/repositories.ts';
+import { listRuns, showRun, stopRun, waitForRun } from './commands/runs.ts';
+import { processes, status } from './commands/status.ts';
+import { addWorktree, closeWorktree, listWorktrees, sealWorktree, showWorktree } from './commands/worktrees.ts';
+import type { Answer, DaemonContext } from './context.ts';
+import { tellGenerations } from './contract/record.ts';
+import { verifyContract } from './contract/verify.ts';
+import { diagnoseOnline } from './doctor.ts';
+import { healthOf } from './health.ts';
+import { OperatingError } from './operatingError.ts';
+
+export type ServingContext = DaemonContext & Shutdown;
+
+type Handlers = {
+  readonly [Name in CallName]: (
+    context: ServingContext,
+    args: ParsedArguments<Name>,
+  ) => Promise<Answer<CallResults[Name]>>;
+};
+
+const handlers: Handlers = {
+  status,
+  processes,
+  'repos.add': addRepository,
+  'repos.list': listRepositories,
+  'goals.add': addGoal,
+  'goals.list': listGoals,
+  'goals.show': showGoal,
+  'goals.queue': queueGoal,
+  'goals.cancel': cancelGoal,
+  'worktrees.add': addWorktree,
+  'worktrees.list': listWorktrees,
+  'worktrees.show': showWorktree,
+  'worktrees.close': closeWorktree,
+  'worktrees.seal': sealWorktree,
+  'runs.exec': execRun,
+  'runs.list': listRuns,
+  'runs.show': showRun,
+  'runs.wait': waitForRun,
+  'runs.stop': stopRun,
+  events: listEvents,
+  doctor: async (context) => ({ data: { checks: await diagnoseOnline(context) } }),
+  config: async ({ loadedConfig }) => ({ data: { values: loadedConfig.values, file: loadedConfig.file } }),
+  backup,
+  pause,
+  resume,
+  'contract.check': checkContract,
+  'daemon.stop': stopDaemon,
+};
+
+async function checkContract(context: ServingContext): Promise<Answer<CallResults['contract.check']>> {
+  const { store, guardian, places, clock } = context;
+  const data = await verifyContract({ store, guardian, stateDir: places.stateDir, wallMs: clock.now().wallMs });
+  if (!data.passed)
+    throw new OperatingError({
+      code: 'contract_failed',
+      message: 'containment cannot be proved on this host',
+      exitCode: 8,
+      next: ['custody doctor'],
+      details: { checks: data.checks },
+    });
+  await tellGenerations(context);
+  return { data };
+}
+
+/** Calls that show health beside their data; the others do not pay for computing it. */
+const showsHealth: ReadonlySet<string> = new Set(['status', 'processes', 'doctor']);
+
+export async function dispatch(context: ServingContext, command: string, args: unknown): Promise<Reply<unknown>> {
+  const handler = handlers[command as CallName] as (context: ServingContext, args: unknown) => Promise<Answer<unknown>>;
+  const { data, warnings = [], exitCode = 0 } = await handler(context, args);
+  const journalPosition = context.store.journal.lastPosition();
+  return {
+    ok: true,
+    command,
+    data,
+    warnings,
+    ...(showsHealth.has(command) ? { health: healthOf(context) } : {}),
+    journalPosition,
+    exitCode,
+  };
+}
+
+export function openStream(
+  context: ServingContext,
+  name: StreamName,
+  { args, signal }: { args: unknown; signal: AbortSignal },
+): AsyncIterable<unknown> {
+  return name === 'runs.logs'
+    ? runLogs(context, args as Parameters<typeof runLogs>[1], signal)
+    : followEvents(context, args as Parameters<typeof followEvents>[1], signal);
+}

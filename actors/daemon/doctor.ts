@@ -1,0 +1,201 @@
+/** What `doctor` looks at: the program, its host, its store, and what was left lying about. It changes nothing. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StoreError } from '../../persistence/errors.ts';
+import { openStore, type Store } from '../../persistence/store.ts';
+import { guardianBinary, guardianDigest } from '../../pty/launch/binary.ts';
+import { everyActor } from './actorAccess.ts';
+import type { CheckView } from './api/views.ts';
+import { calendarClock } from './calendarClock.ts';
+import { loadConfig } from './config.ts';
+import type { DaemonContext } from './context.ts';
+import { contractName } from './contract/record.ts';
+import { isContractCurrent } from './contract/verify.ts';
+import { healthOf } from './health.ts';
+import type { Places } from './places.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const good = (id: string, detail: string): CheckView => ({ id, ok: true, severity: 'info', detail, fix: null });
+const bad = (id: string, detail: string, fix: string): CheckView => ({ id, ok: false, severity: 'error', detail, fix });
+const warning = (id: string, detail: string, fix: string): CheckView => ({
+  id,
+  ok: true,
+  severity: 'warning',
+  detail,
+  fix,
+});
+
+/** Asked of a running daemon, which holds the store. */
+export async function diagnoseOnline(context: DaemonContext): Promise<readonly CheckView[]> {
+  const { store, guardian, places, adapter } = context;
+  const problem = adapter.context();
+  const health = healthOf(context);
+  return [
+    ...hostChecks(process.env),
+    'problem' in problem
+      ? bad(
+          'procfs',
+          `processes cannot be observed: ${problem.problem}`,
+          'mount /proc for this user, without hidepid if possible',
+        )
+      : good('procfs', 'processes can be observed'),
+    good('guardian', `built, SHA-256 ${guardian.digest.slice(0, 16)}…`),
+    ...storeChecks(store),
+    await integrityCheck(store),
+    contractCheck(store, guardian.digest),
+    health.state === 'ok'
+      ? good('health', 'nothing is unaccounted for')
+      : bad(
+          'health',
+          `${health.state}: ${health.reasons.map(({ detail }) => detail).join('; ')}`.slice(0, 500),
+          'custody processes',
+        ),
+    ...leftovers(context, places),
+  ];
+}
+
+/** Without a daemon: the store is opened for a moment, or the reason why it cannot be is the answer. */
+export async function diagnoseOffline({
+  places,
+  env,
+}: {
+  places: Places;
+  env: Environment;
+}): Promise<readonly CheckView[]> {
+  const checks: CheckView[] = [...hostChecks(env), configCheck(places, env)];
+  let digest = '';
+  try {
+    digest = guardianDigest(await guardianBinary());
+    checks.push(good('guardian', `built, SHA-256 ${digest.slice(0, 16)}…`));
+  } catch (error) {
+    checks.push(bad('guardian', (error as Error).message, 'install a C compiler, then `npm rebuild custody`'));
+  }
+  try {
+    const store = openStore({ stateDir: places.stateDir, clock: calendarClock, create: false });
+    try {
+      checks.push(...storeChecks(store), await integrityCheck(store), contractCheck(store, digest));
+    } finally {
+      store.close();
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    checks.push(bad('store', `${error.code}: ${error.message}`, error.next[0] ?? 'custody init'));
+  }
+  return checks;
+}
+
+function configCheck(places: Places, env: Environment): CheckView {
+  try {
+    return good('config', `${loadConfig(places, env).values.length} parameters`);
+  } catch (error) {
+    return bad('config', (error as Error).message, `edit ${places.configFile}`);
+  }
+}
+
+/** Ways in which work can leave the tree of its guardian on this machine; named, because no receipt speaks of them (GRD-12). */
+const delegators: readonly (readonly [variable: string, what: string])[] = [
+  ['TMUX', 'a tmux server that runs already'],
+  ['STY', 'a screen server that runs already'],
+  ['DOCKER_HOST', 'a container daemon'],
+  ['DBUS_SESSION_BUS_ADDRESS', 'programs that D-Bus activates'],
+  ['SSH_AUTH_SOCK', 'other machines, over ssh'],
+];
+
+function hostChecks(env: Environment): CheckView[] {
+  const checks: CheckView[] = [good('platform', `Linux, Node ${process.versions.node}`)];
+  const reachable = delegators.filter(([variable]) => env[variable]).map(([, what]) => what);
+  checks.push(
+    reachable.length === 0
+      ? good('delegators', 'no server that could take work out of a tree is announced in the environment')
+      : warning(
+          'delegators',
+          `work handed to these is not covered by a receipt: ${reachable.join(', ')}`,
+          'launch agents without these variables; runs get an allow-list by default',
+        ),
+  );
+  if (isWsl())
+    checks.push(
+      warning(
+        'wsl',
+        'this is WSL: a shut-down virtual machine ends everything at once',
+        'keep the virtual machine running while agents work',
+      ),
+    );
+  if (
+    existsSync('/run/systemd/system') &&
+    env.XDG_RUNTIME_DIR &&
+    !existsSync(`/var/lib/systemd/linger/${env.USER ?? ''}`)
+  ) {
+    checks.push(warning('lingering', 'systemd may end your processes when you log out', 'loginctl enable-linger'));
+  }
+  return checks;
+}
+
+function isWsl(): boolean {
+  try {
+    return /microsoft/i.test(readFileSync('/proc/sys/kernel/osrelease', 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+function storeChecks(store: Store): CheckView[] {
+  const named = store.warnings.map(({ code, message }) => warning(`store.${code}`, message, 'see the message'));
+  const statement =
+    'one SQLite file on this disk; it does not protect against a lost disk, storage that lies about flushes, or hostile programs of the same user';
+  return [
+    good('store', `${store.filesystem}, WAL, synchronous FULL, epoch ${store.epoch}, start ${store.startNumber}`),
+    good('store.limits', statement),
+    ...named,
+  ];
+}
+
+async function integrityCheck(store: Store): Promise<CheckView> {
+  const { ok, problems, checked } = await store.check();
+  if (ok)
+    return good(
+      'integrity',
+      `${checked.actors} actors, ${checked.events} events, ${checked.effects} effects agree with their digests`,
+    );
+  const first = problems.slice(0, 5).map(({ table, where, problem }) => `${table} ${where}: ${problem}`);
+  return bad(
+    'integrity',
+    `${problems.length} problem(s): ${first.join('; ')}`,
+    'restore the last `custody backup`; actors that are not named here are not affected',
+  );
+}
+
+function contractCheck(store: Store, digest: string): CheckView {
+  if (isContractCurrent(store, digest))
+    return good('contract', `${contractName} verified for this kernel and guardian`);
+  const last = store.selfChecks.newest('containment');
+  if (last && !last.passed) return bad('contract', 'the last containment check failed', 'custody contract check');
+  return warning(
+    'contract',
+    'not verified for this kernel and guardian; sealing waits for it',
+    'custody contract check',
+  );
+}
+
+/** Directories that no actor knows: left by a crash between git and the commit, or put there by hand. */
+function leftovers({ host }: DaemonContext, places: Places): CheckView[] {
+  const known = new Set([...everyActor(host, 'worktreeGeneration')].map(({ id }) => id));
+  const unknown = namesIn(places.worktreesDir).filter((name) => !known.has(name));
+  if (unknown.length === 0) return [good('leftovers', 'every worktree directory belongs to a generation')];
+  return [
+    warning(
+      'leftovers',
+      `${unknown.length} worktree directories belong to no generation: ${unknown.slice(0, 5).join(', ')}`,
+      `look at them, then \`git worktree remove ${join(places.worktreesDir, unknown[0]!)}\``,
+    ),
+  ];
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,58 @@
+/** `custody init`: makes the store, or looks at the one that is there, and checks once that containment works on this host. */
+import { openStore } from '../../persistence/store.ts';
+import { guardianBinary, guardianDigest } from '../../pty/launch/binary.ts';
+import type { CheckView } from './api/views.ts';
+import { calendarClock } from './calendarClock.ts';
+import { isContractCurrent, verifyContract } from './contract/verify.ts';
+import type { Places } from './places.ts';
+
+export interface InitView {
+  readonly stateDir: string;
+  readonly created: boolean;
+  readonly installationId: string;
+  readonly nodeId: string;
+  readonly filesystem: string;
+  readonly journalMode: 'wal';
+  readonly synchronous: 'full';
+  readonly contract: { readonly name: string; readonly verified: boolean; readonly checks: readonly CheckView[] };
+  readonly doesNotCover: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+export interface InitRequest {
+  readonly places: Places;
+  /** Look only: nothing is made and nothing is run. */
+  readonly checkOnly: boolean;
+}
+
+/** Throws StoreError; an existing store is never replaced (JRN-09). */
+export async function initialise({ places, checkOnly }: InitRequest): Promise<InitView> {
+  const store = openStore({ stateDir: places.stateDir, clock: calendarClock, create: !checkOnly });
+  try {
+    const path = await guardianBinary();
+    const guardian = { path, digest: guardianDigest(path) };
+    const needsCheck = !checkOnly && !isContractCurrent(store, guardian.digest);
+    const { wallMs } = calendarClock.now();
+    const report = needsCheck
+      ? await verifyContract({ store, guardian, stateDir: places.stateDir, wallMs })
+      : undefined;
+    return {
+      stateDir: places.stateDir,
+      created: store.created,
+      installationId: store.installationId,
+      nodeId: store.nodeId,
+      filesystem: store.filesystem,
+      journalMode: 'wal',
+      synchronous: 'full',
+      contract: {
+        name: 'scope-exit-proof/1',
+        verified: isContractCurrent(store, guardian.digest),
+        checks: report?.checks ?? [],
+      },
+      doesNotCover: report?.doesNotCover ?? [],
+      warnings: store.warnings.map(({ message }) => message),
+    };
+  } finally {
+    store.close();
+  }
+}

@@ -1,0 +1,59 @@
+/** Connects the live root machine with the streams that it invokes and with the services that take their reports. */
+
+import { deadlines$ } from '../observe/streams/deadlines.ts';
+import { everyMs$, reporting$ } from '../observe/streams/input.ts';
+
+import { observations$ } from '../observe/streams/observations.ts';
+import { receipts$ } from '../observe/streams/receipts.ts';
+import { createRoot, type Root } from './root.ts';
+import type { Runtime } from './runtime.ts';
+import type { DeadlineService } from './services/deadlineService.ts';
+import type { ObservationService } from './services/observationService.ts';
+import type { ReceiptService } from './services/receiptService.ts';
+
+interface Parts extends Pick<Runtime, 'adapter' | 'clock' | 'config' | 'log'> {
+  readonly receipts: ReceiptService;
+  readonly deadlines: DeadlineService;
+  readonly observation: ObservationService;
+  readonly pausedBefore: boolean;
+}
+
+export function createLiveSystem(parts: Parts): Root {
+  const { adapter, clock, config, log, receipts, deadlines, observation } = parts;
+  const logged = (what: string, work: Promise<void>) =>
+    void work.catch((error: unknown) =>
+      log.error({ code: (error as { code?: unknown })?.code, what }, 'a report could not be committed'),
+    );
+  return createRoot(
+    {
+      receipts: () => reporting$('receipt.reported', receipts$({ scopes$: receipts.commands.values$, clock })),
+      deadlines: () =>
+        reporting$(
+          'deadline.reported',
+          deadlines$({ commands$: deadlines.commands.values$, clock, graceMs: config.graceMs }),
+        ),
+      observations: () =>
+        reporting$(
+          'lane.reported',
+          observations$({
+            adapter,
+            clock,
+            due: observation.due,
+            deliver: observation.deliver,
+            passes$: everyMs$(config.observeIntervalMs),
+            batch: config.reconcileBatch,
+            timeBudgetMs: config.reconcileTimeMs,
+          }),
+        ),
+      onReceipt: (event) => logged('receipt', receipts.onEvent(event)),
+      onDeadline: (signal) => logged('deadline', deadlines.onSignal(signal)),
+      onLane: (event) => {
+        if (event.type === 'contextUnavailable')
+          log.warn({ reason: event.reason }, 'processes cannot be observed at present');
+        if (event.type === 'deliveryFailed')
+          log.error({ code: (event.error as { code?: unknown })?.code }, 'observations could not be committed');
+      },
+    },
+    parts.pausedBefore,
+  );
+}

@@ -1,0 +1,198 @@
+/** Builds a daemon out of its parts, in the order in which they may trust each other, and takes it down again. */
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { protocol } from '../../machines/protocol.ts';
+import { openStore, type Store } from '../../persistence/store.ts';
+import { guardianBinary, guardianDigest } from '../../pty/launch/binary.ts';
+import { createDrainExecutor } from '../drain/drainScope.ts';
+import { createHost } from '../host/host.ts';
+import type { Clock } from '../observe/clock.ts';
+import type { LinuxAdapter } from '../observe/linux/adapter.ts';
+import { type ApiServer, callsAnswered, createApi, listen } from './api/server.ts';
+import { isPausedBefore } from './commands/lifecycle.ts';
+import { type LoadedConfig, loadConfig } from './config.ts';
+import type { DaemonContext } from './context.ts';
+import { keepContractCurrent } from './contract/verify.ts';
+import { dispatch, openStream, type ServingContext } from './dispatch.ts';
+import { registerEffects } from './effects.ts';
+import { Findings } from './findings.ts';
+import { createGuardianTalk } from './guardianTalk.ts';
+import { createLaunchCoordinator } from './launch/coordinator.ts';
+import { PendingLaunches } from './launch/pendingLaunches.ts';
+import { createLiveSystem } from './liveSystem.ts';
+import { type Places, type Rendezvous, socketDirectory } from './places.ts';
+import { recover } from './recovery.ts';
+import type { Runtime } from './runtime.ts';
+import { createDeadlineService } from './services/deadlineService.ts';
+import { createObservationService } from './services/observationService.ts';
+import { createReceiptService } from './services/receiptService.ts';
+
+export interface DaemonOptions {
+  readonly places: Places;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly version: string;
+  /** Chosen by the entry module, once the installation is known (ID-04). */
+  readonly adapterFor: (installationId: Store['installationId']) => LinuxAdapter;
+}
+
+export interface Daemon {
+  readonly socket: string;
+  /** Resolves when a stop was asked for and answered. */
+  readonly left: Promise<void>;
+  /** Ends this process's part and nothing else: guardians and their work go on (ruling 21). */
+  close(): Promise<void>;
+}
+
+/** Throws StoreError, `guardian_missing` or `config_invalid`; nothing is left open then. */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const loadedConfig = loadConfig(options.places, options.env);
+  const store = openStore({ stateDir: options.places.stateDir, clock: options.clock, create: true });
+  try {
+    return await assemble(options, store, loadedConfig);
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+async function assemble(options: DaemonOptions, store: Store, loadedConfig: LoadedConfig): Promise<Daemon> {
+  const { places, clock, log } = options;
+  for (const directory of [places.runDir, places.scopesDir]) privateDirectory(directory);
+  // A write of its own: whatever this start journals later is numbered after everything that came before.
+  store.write(() => store.meta.set('daemon.version', options.version));
+  const path = await guardianBinary();
+  const host = createHost({
+    ...protocol,
+    store,
+    clock,
+    onFault: ({ code, actor, type, error }) => log.error({ code, actor, type, error: describe(error) }, 'fault'),
+  });
+  const runtime: Runtime = {
+    places,
+    config: loadedConfig.config,
+    loadedConfig,
+    store,
+    host,
+    adapter: options.adapterFor(store.installationId),
+    clock,
+    guardian: { path, digest: guardianDigest(path) },
+    log,
+    version: options.version,
+    startedMonoMs: clock.monoMs(),
+  };
+  const context = wire(runtime);
+  await recover(context);
+  host.effects.start();
+  context.deadlines.resume();
+  context.root.send({ type: 'recovery.completed' });
+  let leave!: () => void;
+  const left = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  const { server, socket } = await serve({ ...context, leave }, options);
+  void keepContractCurrent(runtime).catch((error) =>
+    log.error({ error: describe(error) }, 'the contract was not verified'),
+  );
+  return { socket, left, close: () => takeDown(context, server, socket) };
+}
+
+/** Everything between the store and the socket. Receipts are watched before anything can be launched. */
+function wire(runtime: Runtime): DaemonContext {
+  const findings = new Findings(() => runtime.clock.now().wallMs);
+  const receipts = createReceiptService({ ...runtime, findings });
+  const deadlines = createDeadlineService(runtime);
+  const observation = createObservationService({ ...runtime, findings, receipts });
+  const pendingLaunches = new PendingLaunches();
+  const launches = createLaunchCoordinator(runtime, pendingLaunches);
+  const root = createLiveSystem({
+    ...runtime,
+    receipts,
+    deadlines,
+    observation,
+    pausedBefore: isPausedBefore(runtime),
+  });
+  registerEffects(runtime.host, { launches, drain: createDrainExecutor({ ...runtime, receipts, launches }) });
+  runtime.host.onCommit((records) => {
+    for (const { actor, envelope, after } of records) {
+      if (actor.kind !== 'executionScope') continue;
+      if (envelope.type === 'guardian.attached') receipts.watch(after as Parameters<typeof receipts.watch>[0]);
+      if (!after.hasTag('capacityReleased')) continue;
+      findings.clearScope(actor.id);
+      deadlines.disarm(actor.id);
+    }
+  });
+  root.start();
+  return {
+    ...runtime,
+    findings,
+    receipts,
+    deadlines,
+    pendingLaunches,
+    launches,
+    root,
+    guardians: createGuardianTalk({ ...runtime, findings }),
+  };
+}
+
+async function serve(
+  context: ServingContext,
+  { places, env, version, log }: DaemonOptions,
+): Promise<{ server: ApiServer; socket: string }> {
+  const directory = socketDirectory(places, env);
+  const name = directory === places.runDir ? 'api.sock' : `${context.store.installationId}.sock`;
+  const socket = join(directory, name);
+  const api = createApi({
+    hello: () => ({
+      protocol: 1,
+      version,
+      pid: process.pid,
+      startNumber: context.store.startNumber,
+      stateDir: places.stateDir,
+    }),
+    call: (command, args) => dispatch(context, command, args),
+    stream: (command, args, signal) => openStream(context, command, { args, signal }),
+    onBug: (error) => log.error({ error: describe(error) }, 'a call failed unexpectedly'),
+  });
+  const server = await listen(api, socket);
+  announce(places, { protocol: 1, pid: process.pid, socket, version, startNumber: context.store.startNumber });
+  return { server, socket };
+}
+
+/** Whoever looks for the daemon finds it here; replaced in one step, so that nobody reads half of it. */
+function announce(places: Places, rendezvous: Rendezvous): void {
+  writeFileSync(`${places.rendezvousFile}.new`, `${JSON.stringify(rendezvous)}\n`, { mode: 0o600 });
+  renameSync(`${places.rendezvousFile}.new`, places.rendezvousFile);
+}
+
+async function takeDown(context: DaemonContext, server: ApiServer, socket: string): Promise<void> {
+  rmSync(context.places.rendezvousFile, { force: true });
+  server.close();
+  await callsAnswered(server);
+  server.closeAllConnections();
+  rmSync(socket, { force: true });
+  context.root.stop();
+  context.receipts.commands.end();
+  context.deadlines.commands.end();
+  await context.host.close();
+  context.adapter.close();
+  context.store.close();
+}
+
+function privateDirectory(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  chmodSync(path, 0o700);
+}
+
+/** Name, code and stack of our own frames; a message may quote a workload. */
+function describe(error: unknown): Record<string, unknown> {
+  const { name, code, message, stack } = (error ?? {}) as {
+    name?: string;
+    code?: unknown;
+    message?: string;
+    stack?: string;
+  };
+  return { name, code, message: message?.slice(0, 500), stack: stack?.split('\n').slice(1, 8).join('\n') };
+}

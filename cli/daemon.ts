@@ -1,0 +1,80 @@
+#!/usr/bin/env node
+/**
+ * The daemon's entry module: the one place where it meets the platform (ID-04), its log and the process it lives in. With
+ * a pipe on descriptor 3 it says there, in one line, whether it serves.
+ */
+import { chmodSync, existsSync, fstatSync, mkdirSync, renameSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import pino, { type Logger } from 'pino';
+import { loadConfig } from '../actors/daemon/config.ts';
+import { toApiError } from '../actors/daemon/operatingError.ts';
+import { placesOf } from '../actors/daemon/places.ts';
+import { startDaemon } from '../actors/daemon/start.ts';
+import { createSystemClock } from '../actors/observe/linux/clock.ts';
+import { probeExistence } from '../actors/observe/linux/probe.ts';
+import { selectAdapter } from '../actors/observe/select.ts';
+import { version } from './version.ts';
+
+const { values: options } = parseArgs({
+  options: { 'state-dir': { type: 'string' }, foreground: { type: 'boolean', default: false } },
+});
+const places = placesOf({ stateDir: options['state-dir'], env: process.env });
+
+const readyPipe = 3;
+
+function say(line: Record<string, unknown>): void {
+  try {
+    if (fstatSync(readyPipe).isFIFO() || fstatSync(readyPipe).isSocket())
+      writeSync(readyPipe, `${JSON.stringify(line)}\n`);
+  } catch {
+    // Nobody waits for the answer.
+  }
+}
+
+/** One older log is kept; a daemon that starts with a large one begins a new one. */
+function openLog(): Logger {
+  if (options.foreground) return pino({ base: null }, pino.destination({ dest: 2, sync: true }));
+  mkdirSync(places.logDir, { recursive: true, mode: 0o700 });
+  chmodSync(places.logDir, 0o700);
+  const path = join(places.logDir, 'daemon.log');
+  if (existsSync(path) && statSync(path).size > loadConfig(places, process.env).config.logMaxBytes)
+    renameSync(path, `${path}.1`);
+  const destination = pino.destination({ dest: path, mode: 0o600, sync: true });
+  return pino({ base: null }, destination);
+}
+
+async function main(): Promise<void> {
+  process.umask(0o077);
+  const log = openLog();
+  const daemon = await startDaemon({
+    places,
+    env: process.env,
+    clock: createSystemClock(),
+    log,
+    version,
+    adapterFor: (installationId) =>
+      selectAdapter(process.platform, { installationId: installationId as never, probe: probeExistence }),
+  });
+  say({ ok: true, pid: process.pid });
+  log.info({ pid: process.pid }, 'serving');
+  const told = new Promise<string>((resolve) => {
+    // Neither ends any work: both mean that this process is to be replaced (ruling 21).
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
+    void daemon.left.then(() => resolve('stop'));
+  });
+  process.on('SIGHUP', () => {});
+  log.info({ why: await told }, 'leaving');
+  await daemon.close();
+  process.exit(0);
+}
+
+main().catch((error: unknown) => {
+  const failure = toApiError(error);
+  say({ ok: false, error: failure });
+  if (options.foreground || failure.code === 'internal_error')
+    process.stderr.write(
+      `custody: ${failure.message}\n${failure.code === 'internal_error' ? String((error as Error)?.stack) : ''}\n`,
+    );
+  process.exit(failure.exitCode);
+});
