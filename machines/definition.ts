@@ -26,7 +26,7 @@ export interface ActorDefinition<Snapshot extends AnyMachineSnapshot = AnyMachin
   /** Machine input out of the event that creates the actor. */
   readonly inputOf: (event: MachineEvent) => unknown;
   /** Names under which the actor is found from another one, such as {goalId: 'G…'}; fixed at creation. */
-  readonly links: (context: Snapshot['context']) => Readonly<Record<string, string>>;
+  readonly links: (snapshot: Snapshot) => Readonly<Record<string, string>>;
   /** Pure steps from the row version that is the key to the next one. */
   readonly upcasters: Readonly<Record<number, (row: PersistedSnapshot) => PersistedSnapshot>>;
 }

@@ -223,7 +223,7 @@ export const executionScopeDefinition: ActorDefinition<ScopeSnapshot> = {
   isSettled: (snapshot) => snapshot.hasTag('capacityReleased') && snapshot.matches({ termination: 'settled' }),
   isReleased: (snapshot) => snapshot.hasTag('capacityReleased'),
   inputOf: (event) => event as unknown as Payload<'scope.requested'>,
-  links: (context) =>
+  links: ({ context }) =>
     linksOf({
       runId: context.runId,
       generationId: context.generationId,

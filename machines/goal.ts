@@ -315,6 +315,6 @@ export const goalDefinition: ActorDefinition<GoalSnapshot> = {
   /** A Goal holds neither capacity nor a worktree; its runs and generations are released for themselves. */
   isReleased: isSettled,
   inputOf: (event) => event as unknown as Payload<'goal.created'>,
-  links: ({ repoId }) => linksOf({ repoId }),
+  links: ({ context: { repoId } }) => linksOf({ repoId }),
   upcasters: {},
 };

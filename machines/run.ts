@@ -219,7 +219,7 @@ export const runDefinition: ActorDefinition<RunSnapshot> = {
   isSettled: isTerminal,
   isReleased: isTerminal,
   inputOf: (event) => event as unknown as Payload<'run.reserved'>,
-  links: (context) =>
+  links: ({ context }) =>
     linksOf({ generationId: context.generationId, goalId: context.goalRef?.goalId, scopeId: context.rootScopeId }),
   upcasters: {},
 };

@@ -126,6 +126,6 @@ export const worktreeGenerationDefinition: ActorDefinition<GenerationSnapshot> =
   /** A sealed worktree still exists and its executor still reports to it, so only the receipt releases it (I-27). */
   isReleased: isRetired,
   inputOf: (event) => event as unknown as Payload<'generation.registered'>,
-  links: ({ repoId, goalId }) => linksOf({ repoId, goalId }),
+  links: ({ context: { repoId, goalId } }) => linksOf({ repoId, goalId }),
   upcasters: {},
 };
