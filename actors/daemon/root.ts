@@ -5,13 +5,15 @@
  */
 import { type Actor, createActor, fromEventObservable, setup } from 'xstate';
 import type { DeadlineSignal } from '../observe/streams/deadlines.ts';
-import type { Observable } from '../observe/streams/input.ts';
+import { nothing$, type Observable } from '../observe/streams/input.ts';
 import type { LaneEvent } from '../observe/streams/observations.ts';
 import type { ReceiptEvent } from '../observe/streams/receipts.ts';
 import type { ScopeDeadline } from './services/deadlineService.ts';
 
-type Service<T> = () => Observable<{ readonly type: string; readonly report: T }>;
+type Reports<T> = Observable<{ readonly type: string; readonly report: T }>;
+type Service<T> = () => Reports<T>;
 
+/** What the machine invokes and whom it tells; provided when the daemon is built. */
 export interface RootServices {
   readonly receipts: Service<ReceiptEvent>;
   readonly observations: Service<LaneEvent>;
@@ -33,90 +35,106 @@ export type RootEvent =
   | { readonly type: 'lane.reported'; readonly report: LaneEvent }
   | { readonly type: 'deadline.reported'; readonly report: DeadlineSignal<ScopeDeadline> };
 
-const createRootMachine = (services: RootServices) =>
-  setup({
-    types: {
-      context: {} as { readonly pausedBefore: boolean },
-      events: {} as RootEvent,
-      input: {} as { readonly pausedBefore: boolean },
+/** Stands where a service is provided later; a machine without its services reports nothing. */
+const unprovided = <T>() => fromEventObservable((): Reports<T> => nothing$);
+
+const rootSetup = setup({
+  types: {
+    context: {} as { readonly pausedBefore: boolean },
+    events: {} as RootEvent,
+    input: {} as { readonly pausedBefore: boolean },
+  },
+  actors: {
+    receiptWatcher: unprovided<ReceiptEvent>(),
+    observationLane: unprovided<LaneEvent>(),
+    deadlineService: unprovided<DeadlineSignal<ScopeDeadline>>(),
+  },
+  guards: { pausedBefore: ({ context }) => context.pausedBefore },
+  actions: {
+    tellReceipt: (_, _params: { readonly report: ReceiptEvent }) => {},
+    tellLane: (_, _params: { readonly report: LaneEvent }) => {},
+    tellDeadline: (_, _params: { readonly report: DeadlineSignal<ScopeDeadline> }) => {},
+  },
+});
+
+export const rootMachine = rootSetup.createMachine({
+  id: 'daemon',
+  type: 'parallel',
+  context: ({ input }) => input,
+  states: {
+    lifecycle: {
+      initial: 'recovering',
+      states: {
+        recovering: {
+          description: 'Learning what became of everything that earlier daemons launched.',
+          on: { 'recovery.completed': 'serving', 'shutdown.requested': 'draining' },
+        },
+        serving: { description: 'Taking calls.', on: { 'shutdown.requested': 'draining' } },
+        draining: {
+          description: 'Ending everything that is owned, before the daemon itself may go.',
+          on: { 'drain.failed': 'drainBlocked', 'drain.completed': 'drained' },
+        },
+        drainBlocked: {
+          description:
+            'Something owned is not proved to be gone. Maintenance goes on; the stop can be asked for again.',
+          on: { 'shutdown.requested': 'draining', 'shutdown.abandoned': 'serving' },
+        },
+        drained: { description: 'Nothing owned is left; the process leaves.' },
+      },
     },
+    admission: {
+      initial: 'closed',
+      states: {
+        closed: {
+          description: 'Nothing new is launched: not yet, or not any more.',
+          on: {
+            'recovery.completed': [{ guard: 'pausedBefore', target: 'paused' }, { target: 'open' }],
+            'shutdown.abandoned': 'paused',
+          },
+        },
+        open: {
+          description: 'Launches are admitted.',
+          on: { 'admission.paused': 'paused', 'shutdown.requested': 'closed' },
+        },
+        paused: {
+          description: 'An operator keeps new launches back.',
+          on: { 'admission.resumed': 'open', 'shutdown.requested': 'closed' },
+        },
+      },
+    },
+    maintenance: {
+      description: 'Runs in every state of the lifecycle: what lives is watched also while a stop is blocked.',
+      invoke: [
+        { src: 'receiptWatcher', systemId: 'receiptWatcher' },
+        { src: 'observationLane', systemId: 'observationLane' },
+        { src: 'deadlineService', systemId: 'deadlineService' },
+      ],
+      on: {
+        'receipt.reported': { actions: { type: 'tellReceipt', params: ({ event }) => ({ report: event.report }) } },
+        'lane.reported': { actions: { type: 'tellLane', params: ({ event }) => ({ report: event.report }) } },
+        'deadline.reported': { actions: { type: 'tellDeadline', params: ({ event }) => ({ report: event.report }) } },
+      },
+    },
+  },
+});
+
+export type Root = Actor<typeof rootMachine>;
+
+export function createRoot(services: RootServices, pausedBefore: boolean): Root {
+  const provided = rootMachine.provide({
     actors: {
-      receiptWatcher: fromEventObservable(services.receipts as never),
-      observationLane: fromEventObservable(services.observations as never),
-      deadlineService: fromEventObservable(services.deadlines as never),
+      receiptWatcher: fromEventObservable(services.receipts),
+      observationLane: fromEventObservable(services.observations),
+      deadlineService: fromEventObservable(services.deadlines),
     },
-    guards: { pausedBefore: ({ context }) => context.pausedBefore },
     actions: {
-      tellReceipt: (_, params: { readonly report: ReceiptEvent }) => services.onReceipt(params.report),
-      tellLane: (_, params: { readonly report: LaneEvent }) => services.onLane(params.report),
-      tellDeadline: (_, params: { readonly report: DeadlineSignal<ScopeDeadline> }) =>
-        services.onDeadline(params.report),
-    },
-  }).createMachine({
-    id: 'daemon',
-    type: 'parallel',
-    context: ({ input }) => input,
-    states: {
-      lifecycle: {
-        initial: 'recovering',
-        states: {
-          recovering: {
-            description: 'Learning what became of everything that earlier daemons launched.',
-            on: { 'recovery.completed': 'serving', 'shutdown.requested': 'draining' },
-          },
-          serving: { description: 'Taking calls.', on: { 'shutdown.requested': 'draining' } },
-          draining: {
-            description: 'Ending everything that is owned, before the daemon itself may go.',
-            on: { 'drain.failed': 'drainBlocked', 'drain.completed': 'drained' },
-          },
-          drainBlocked: {
-            description:
-              'Something owned is not proved to be gone. Maintenance goes on; the stop can be asked for again.',
-            on: { 'shutdown.requested': 'draining', 'shutdown.abandoned': 'serving' },
-          },
-          drained: { description: 'Nothing owned is left; the process leaves.' },
-        },
-      },
-      admission: {
-        initial: 'closed',
-        states: {
-          closed: {
-            description: 'Nothing new is launched: not yet, or not any more.',
-            on: {
-              'recovery.completed': [{ guard: 'pausedBefore', target: 'paused' }, { target: 'open' }],
-              'shutdown.abandoned': 'paused',
-            },
-          },
-          open: {
-            description: 'Launches are admitted.',
-            on: { 'admission.paused': 'paused', 'shutdown.requested': 'closed' },
-          },
-          paused: {
-            description: 'An operator keeps new launches back.',
-            on: { 'admission.resumed': 'open', 'shutdown.requested': 'closed' },
-          },
-        },
-      },
-      maintenance: {
-        description: 'Runs in every state of the lifecycle: what lives is watched also while a stop is blocked.',
-        invoke: [
-          { src: 'receiptWatcher', systemId: 'receiptWatcher' },
-          { src: 'observationLane', systemId: 'observationLane' },
-          { src: 'deadlineService', systemId: 'deadlineService' },
-        ],
-        on: {
-          'receipt.reported': { actions: { type: 'tellReceipt', params: ({ event }) => ({ report: event.report }) } },
-          'lane.reported': { actions: { type: 'tellLane', params: ({ event }) => ({ report: event.report }) } },
-          'deadline.reported': { actions: { type: 'tellDeadline', params: ({ event }) => ({ report: event.report }) } },
-        },
-      },
+      tellReceipt: (_, { report }) => services.onReceipt(report),
+      tellLane: (_, { report }) => services.onLane(report),
+      tellDeadline: (_, { report }) => services.onDeadline(report),
     },
   });
-
-export type Root = Actor<ReturnType<typeof createRootMachine>>;
-
-export const createRoot = (services: RootServices, pausedBefore: boolean): Root =>
-  createActor(createRootMachine(services), { systemId: 'daemon', input: { pausedBefore } });
+  return createActor(provided, { systemId: 'daemon', input: { pausedBefore } });
+}
 
 /** `open`, `paused` or `closed`. */
 export const admissionOf = (root: Root): 'open' | 'paused' | 'closed' => root.getSnapshot().value.admission;

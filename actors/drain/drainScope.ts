@@ -5,8 +5,9 @@
  */
 import { join } from 'node:path';
 import type { EffectParams } from '../../machines/effects.ts';
+import type { Payload } from '../../machines/events/catalogue.ts';
 import type { ScopeSnapshot } from '../../machines/executionScope.ts';
-import { type ControlClient, controlClient } from '../../pty/launch/control.ts';
+import { controlClient } from '../../pty/launch/control.ts';
 import { ControlError } from '../../pty/launch/controlError.ts';
 import type { DrainEvent } from '../../pty/launch/controlMessages.ts';
 import { committed } from '../daemon/actorAccess.ts';
@@ -29,68 +30,7 @@ type Fact = 'drain.quiesced' | 'drain.signalled' | 'drain.budgetExhausted' | 'dr
 const by = 'drain-executor';
 
 export function createDrainExecutor(parts: DrainParts): (order: Order) => Promise<void> {
-  const nextId = createSequence(parts.store);
-
-  async function report<Type extends Fact>(
-    scopeId: string,
-    type: Type,
-    payload: Parameters<typeof draft<Type>>[1]['payload'],
-  ) {
-    await parts.host.submit([
-      draft(type, { to: ['executionScope', scopeId], payload, by, eventId: nextId(`${type}:${scopeId}`) }),
-    ]);
-  }
-
-  async function record(scopeId: string, event: DrainEvent, startedMonoMs: number): Promise<void> {
-    switch (event.event) {
-      case 'accepted':
-        return;
-      case 'quiesced':
-        return report(scopeId, 'drain.quiesced', {
-          members: Object.fromEntries(event.members),
-          total: event.total,
-          scans: event.scans,
-        });
-      case 'signalled':
-        return report(scopeId, 'drain.signalled', { signalled: event.total, skippedGuardians: event.skippedGuardians });
-      case 'budgetExhausted': {
-        const elapsedMs = Math.round(parts.clock.monoMs() - startedMonoMs);
-        return report(scopeId, 'drain.budgetExhausted', { elapsedMs, survivors: event.survivors });
-      }
-      case 'settled':
-        await parts.receipts.look(scopeId);
-    }
-  }
-
-  async function byGuardian({ scopeId, graceMs, budgetMs }: Order): Promise<void> {
-    const startedMonoMs = parts.clock.monoMs();
-    let client: ControlClient | undefined;
-    try {
-      client = await controlClient(join(parts.places.scopesDir, scopeId), {
-        timeoutMs: parts.config.responseMs + 1_000,
-      });
-      for await (const event of client.terminate({ graceMs, budgetMs })) await record(scopeId, event, startedMonoMs);
-    } finally {
-      client?.close();
-    }
-  }
-
-  /** The guardian gave no account of itself. Its receipts are asked first, then the kernel; silence is no answer. */
-  async function withoutAnswer(order: Order, error: ControlError): Promise<void> {
-    const { scopeId } = order;
-    await parts.receipts.look(scopeId);
-    const scope = committed(parts.host, 'executionScope', scopeId);
-    if (scope === undefined || isOver(scope)) return;
-    const guardian = scope.context.guardian && parts.adapter.observe(scope.context.guardian);
-    if (guardian?.result === 'ended') {
-      await endWitnesses(parts, scope, order.graceMs);
-      return report(scopeId, 'drain.inspectionFailed', { reasonCode: 'guardian_gone', resumed: 0 });
-    }
-    const reasonCode = error.code === 'unresponsive' ? 'guardian_unresponsive' : 'guardian_unreachable';
-    parts.log.warn({ scopeId, reasonCode }, 'the guardian did not answer a drain');
-    return report(scopeId, 'drain.inspectionFailed', { reasonCode, resumed: 0 });
-  }
-
+  const report = createReporter(parts);
   return async (order) => {
     const scope = committed(parts.host, 'executionScope', order.scopeId);
     if (scope === undefined || isOver(scope)) return;
@@ -98,12 +38,82 @@ export function createDrainExecutor(parts: DrainParts): (order: Order) => Promis
       return parts.launches.abandon(order.scopeId, 'drain_requested');
     }
     try {
-      await byGuardian(order);
+      await byGuardian(parts, order, report);
     } catch (error) {
       if (!(error instanceof ControlError)) throw error;
-      await withoutAnswer(order, error);
+      await withoutAnswer(parts, order, { error, report });
     }
   };
 }
 
 const isOver = (scope: ScopeSnapshot): boolean => scope.hasTag('capacityReleased');
+
+/** Commits one fact about the drain of a scope; each is a new one, also when the same happens again. */
+type Reporter = <Type extends Fact>(scopeId: string, type: Type, payload: Payload<Type>) => Promise<void>;
+
+function createReporter({ host, store }: DrainParts): Reporter {
+  const nextId = createSequence(store);
+  return async (scopeId, type, payload) => {
+    await host.submit([
+      draft(type, { to: ['executionScope', scopeId], payload, by, eventId: nextId(`${type}:${scopeId}`) }),
+    ]);
+  };
+}
+
+async function byGuardian(parts: DrainParts, { scopeId, graceMs, budgetMs }: Order, report: Reporter): Promise<void> {
+  const startedMonoMs = parts.clock.monoMs();
+  const client = await controlClient(join(parts.places.scopesDir, scopeId), {
+    timeoutMs: parts.config.responseMs + 1_000,
+  });
+  try {
+    for await (const event of client.terminate({ graceMs, budgetMs })) {
+      if (event.event === 'settled') await parts.receipts.look(scopeId);
+      else await record(scopeId, event, { report, elapsedMs: Math.round(parts.clock.monoMs() - startedMonoMs) });
+    }
+  } finally {
+    client.close();
+  }
+}
+
+type Progress = Exclude<DrainEvent, { event: 'settled' }>;
+
+async function record(
+  scopeId: string,
+  event: Progress,
+  { report, elapsedMs }: { report: Reporter; elapsedMs: number },
+): Promise<void> {
+  switch (event.event) {
+    case 'accepted':
+      return;
+    case 'quiesced':
+      return report(scopeId, 'drain.quiesced', {
+        members: Object.fromEntries(event.members),
+        total: event.total,
+        scans: event.scans,
+      });
+    case 'signalled':
+      return report(scopeId, 'drain.signalled', { signalled: event.total, skippedGuardians: event.skippedGuardians });
+    case 'budgetExhausted':
+      return report(scopeId, 'drain.budgetExhausted', { elapsedMs, survivors: event.survivors });
+  }
+}
+
+/** The guardian gave no account of itself. Its receipts are asked first, then the kernel; silence is no answer. */
+async function withoutAnswer(
+  parts: DrainParts,
+  order: Order,
+  { error, report }: { error: ControlError; report: Reporter },
+): Promise<void> {
+  const { scopeId } = order;
+  await parts.receipts.look(scopeId);
+  const scope = committed(parts.host, 'executionScope', scopeId);
+  if (scope === undefined || isOver(scope)) return;
+  const guardian = scope.context.guardian && parts.adapter.observe(scope.context.guardian);
+  if (guardian?.result === 'ended') {
+    await endWitnesses(parts, scope, order.graceMs);
+    return report(scopeId, 'drain.inspectionFailed', { reasonCode: 'guardian_gone', resumed: 0 });
+  }
+  const reasonCode = error.code === 'unresponsive' ? 'guardian_unresponsive' : 'guardian_unreachable';
+  parts.log.warn({ scopeId, reasonCode }, 'the guardian did not answer a drain');
+  return report(scopeId, 'drain.inspectionFailed', { reasonCode, resumed: 0 });
+}

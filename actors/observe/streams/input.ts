@@ -1,4 +1,4 @@
-import { map, type Observable, Subject, timer } from 'rxjs';
+import { map, NEVER, type Observable, Subject, timer } from 'rxjs';
 
 export type { Observable } from 'rxjs';
 
@@ -25,3 +25,6 @@ export function reporting$<Type extends string, T>(
 
 /** A value at once and then one every `ms`; unsubscribing stops the timer. */
 export const everyMs$ = (ms: number): Observable<number> => timer(0, ms);
+
+/** Never says anything and never completes. */
+export const nothing$: Observable<never> = NEVER;
