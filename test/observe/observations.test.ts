@@ -195,7 +195,8 @@ describe('the observation lane', () => {
     expect(events).toHaveLength(3);
   });
 
-  it('lets the event loop have its turn between slices', async () => {
+  /** Turns of the event loop that others had while `work` was going on. */
+  async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
     let turns = 0;
     let counting = true;
     const count = () => {
@@ -203,12 +204,22 @@ describe('the observation lane', () => {
       if (counting) setImmediate(count);
     };
     setImmediate(count);
+    await work();
+    counting = false;
+    return turns;
+  }
+
+  it('lets the event loop have its turn between slices', async () => {
     const adapter = puppetAdapter(() => ({}));
     const { pass } = lane({ all: recorded(64), adapter });
-    await pass();
-    counting = false;
+    const turns = await turnsDuring(pass);
     expect(adapter.slices).toEqual([64, 54, 44, 34, 24, 14, 4]);
     expect(turns).toBeGreaterThanOrEqual(6);
+  });
+
+  it('lets the event loop have its turn between batches that are delivered at once', async () => {
+    const { pass } = lane({ all: recorded(64 * 5 + 1) });
+    expect(await turnsDuring(pass)).toBeGreaterThanOrEqual(5);
   });
 
   it('requests that arrive during a pass ask for exactly one more', async () => {

@@ -127,6 +127,7 @@ class ObservationLane {
       paused += candidates.length - ready.length;
       if (observed.length > 0) this.#out.next({ type: 'batch', observed, cursor: this.#cursor });
       if (candidates.length < batch) this.#cursor = null;
+      else await nextTurn();
       elapsedMs = clock.monoMs() - startedMonoMs;
     } while (this.#cursor !== null && elapsedMs < timeBudgetMs && !this.#out.closed);
     this.#laneBackoff.succeeded(LANE);

@@ -1,0 +1,157 @@
+/**
+ * One pass over 1 000 recorded processes against a bare loop that reads the same files, interleaved in one run.
+ *
+ *   npx esbuild bench/observe/run.ts --bundle --platform=node --format=esm | node --input-type=module - [processes] [rounds]
+ *
+ * The bare loop opens, reads and closes what the adapter reads (stat, status, stat of every process and the context once
+ * per batch) into one buffer and parses nothing; target: the adapter takes at most 1.5 times as long.
+ */
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { createInterface } from 'node:readline';
+import { Subject } from 'rxjs';
+import { createLinuxAdapter } from '../../actors/observe/linux/adapter.ts';
+import { createSystemClock } from '../../actors/observe/linux/clock.ts';
+import { probeExistence } from '../../actors/observe/linux/probe.ts';
+import { observations$ } from '../../actors/observe/streams/observations.ts';
+import type { ProcessIdentity } from '../../machines/identity.ts';
+import { installationIdSchema } from '../../machines/ids.ts';
+
+const processes = Number(process.argv[2] ?? 1_000);
+const rounds = Number(process.argv[3] ?? 31);
+const BATCH = 64;
+
+const CONTEXT_FILES = ['mountinfo', 'status'].map((name) => `/proc/self/${name}`);
+CONTEXT_FILES.push('/proc/sys/kernel/random/boot_id', '/proc/sys/kernel/pid_max');
+const CONTEXT_LINKS = ['/proc/self', '/proc/self/ns/pid', '/proc/self/ns/time'];
+
+const buffer = Buffer.allocUnsafe(4_096);
+function bareRead(path: string): void {
+  const fd = openSync(path, 'r');
+  readSync(fd, buffer, 0, buffer.length, null);
+  closeSync(fd);
+}
+
+function barePass(pids: readonly number[]): void {
+  for (let from = 0; from < pids.length; from += BATCH) {
+    for (const path of CONTEXT_FILES) bareRead(path);
+    for (const path of CONTEXT_LINKS) readlinkSync(path);
+    for (const pid of pids.slice(from, from + BATCH)) {
+      bareRead(`/proc/${pid}/stat`);
+      bareRead(`/proc/${pid}/status`);
+      bareRead(`/proc/${pid}/stat`);
+    }
+  }
+}
+
+interface Timing {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+}
+
+async function timed(work: () => unknown): Promise<Timing> {
+  const cpu = process.cpuUsage();
+  const from = process.hrtime.bigint();
+  await work();
+  const wallMs = Number(process.hrtime.bigint() - from) / 1e6;
+  const { user, system } = process.cpuUsage(cpu);
+  return { wallMs, cpuMs: (user + system) / 1_000 };
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)]!;
+}
+
+/** A shell with sleepers as its children. It reaps them once they have been ended, one by one, and then ends too. */
+async function sleepers(count: number): Promise<{ pids: number[]; end: () => Promise<void> }> {
+  const script = `i=0; while [ $i -lt ${count} ]; do sleep 600 & echo $!; i=$((i+1)); done; echo; wait`;
+  const shell = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise<void>((resolve) => shell.once('exit', () => resolve()));
+  const pids: number[] = [];
+  for await (const line of createInterface({ input: shell.stdout })) {
+    if (line === '') break;
+    pids.push(Number(line));
+  }
+  const end = async () => {
+    for (const pid of pids) process.kill(pid);
+    await ended;
+  };
+  return { pids, end };
+}
+
+const installationId = installationIdSchema.parse('Ibench');
+const adapter = createLinuxAdapter({ installationId, probe: probeExistence, pinLimit: 0 });
+const pinning = createLinuxAdapter({ installationId, probe: probeExistence, pinLimit: processes });
+const clock = createSystemClock();
+
+function adapterPass(through: typeof adapter, identities: readonly ProcessIdentity[]): void {
+  for (let from = 0; from < identities.length; from += BATCH) {
+    const requests = identities.slice(from, from + BATCH).map((identity) => ({ identity }));
+    for (const { result } of through.sampleSlice(requests))
+      if (result !== 'alive') throw new Error('a sleeper is not alive');
+  }
+}
+
+/** The whole lane: index, slices, batches, delivery to somebody who takes them at once. */
+function lane(identities: readonly ProcessIdentity[]): () => Promise<void> {
+  const all = identities.map((identity, index) => ({ key: String(index).padStart(6, '0'), request: { identity } }));
+  const passes$ = new Subject<void>();
+  let over: () => void = () => undefined;
+  observations$({
+    adapter,
+    passes$,
+    clock,
+    timeBudgetMs: 10_000,
+    due: (cursor, limit) =>
+      all.slice(cursor === null ? 0 : Number(cursor) + 1, (cursor === null ? 0 : Number(cursor) + 1) + limit),
+    deliver: async () => undefined,
+  }).subscribe((event) => {
+    if (event.type === 'passEnded') over();
+  });
+  return () =>
+    new Promise((resolve) => {
+      over = resolve;
+      passes$.next();
+    });
+}
+
+const { pids, end } = await sleepers(processes);
+try {
+  const identities = pids.map((pid) => adapter.capture(pid));
+  for (const identity of identities) pinning.pin(identity);
+  const lanePass = lane(identities);
+  const contenders: Record<string, () => unknown> = {
+    bare: () => barePass(pids),
+    adapter: () => adapterPass(adapter, identities),
+    lane: lanePass,
+    pinned: () => adapterPass(pinning, identities),
+  };
+  const timings: Record<string, Timing[]> = Object.fromEntries(Object.keys(contenders).map((name) => [name, []]));
+  for (let warm = 0; warm < 5; warm += 1) for (const run of Object.values(contenders)) await run();
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, run] of Object.entries(contenders)) timings[name]!.push(await timed(run));
+  }
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  for (let round = 0; round < 5; round += 1) await lanePass();
+  delay.disable();
+
+  const bare = timings.bare!;
+  console.log(`${processes} processes, ${rounds} rounds, ${availableParallelism()} cores, Node ${process.version}`);
+  for (const [name, list] of Object.entries(timings)) {
+    const wall = median(list.map(({ wallMs }) => wallMs));
+    const cpu = median(list.map(({ cpuMs }) => cpuMs));
+    const ratio = median(list.map(({ wallMs }, index) => wallMs / bare[index]!.wallMs));
+    console.log(
+      `${name.padEnd(8)} wall ${wall.toFixed(1)} ms  cpu ${cpu.toFixed(1)} ms  ratio to bare ${ratio.toFixed(2)}`,
+    );
+  }
+  console.log(
+    `event loop held by the lane: p99 ${(delay.percentile(99) / 1e6).toFixed(1)} ms, longest ${(delay.max / 1e6).toFixed(1)} ms`,
+  );
+} finally {
+  pinning.close();
+  await end();
+}
