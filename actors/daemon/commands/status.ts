@@ -27,7 +27,11 @@ export async function status(context: DaemonContext): Promise<Answer<StatusView>
     capacity: { used: used.length, limit: config.capacity, scopeIds: used.map(({ scopeId }) => scopeId) },
     admission: admissionOf(context.root),
     counts: {
-      goals: countBy(everyActor(host, 'goal'), (goal) => goal.context.status),
+      // What is over is counted by the index: an old installation has far more of it than anybody reads here.
+      goals: {
+        ...countBy(everyActor(host, 'goal', { settled: false }), (goal) => goal.context.status),
+        ...overGoals(store),
+      },
       runs: {
         active: runs.length,
         unresolved: runs.filter(
@@ -48,6 +52,11 @@ export async function status(context: DaemonContext): Promise<Answer<StatusView>
     },
   };
   return { data, exitCode: health.state === 'ownership_unverified' ? 5 : 0 };
+}
+
+function overGoals(store: DaemonContext['store']): Readonly<Record<string, number>> {
+  const over = store.actors.count('goal', { settled: true });
+  return over === 0 ? {} : { over };
 }
 
 function countBy<Snapshot>(

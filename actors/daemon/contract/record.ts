@@ -1,5 +1,6 @@
 /** The containment contract of this host: one row, told to every generation that is not sealed (ruling 15). */
 import type { GenerationId } from '../../../machines/ids.ts';
+import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
 import type { Store } from '../../../persistence/store.ts';
 import type { Draft } from '../../host/outcome.ts';
 import { everyActor } from '../actorAccess.ts';
@@ -22,7 +23,18 @@ export function contractDraft(store: Pick<Store, 'contracts' | 'installationId'>
 
 export async function tellGenerations({ host, store }: Pick<Runtime, 'host' | 'store'>): Promise<void> {
   for (const { id, snapshot } of [...everyActor(host, 'worktreeGeneration', { settled: false })]) {
-    if (snapshot === 'corrupt' || snapshot.matches({ lifecycle: 'sealed' })) continue;
+    if (snapshot === 'corrupt' || snapshot.matches({ lifecycle: 'sealed' }) || isTold(snapshot, store)) continue;
     await host.submit(contractDraft(store, id as GenerationId));
   }
+}
+
+function isTold({ context }: GenerationSnapshot, store: Pick<Store, 'contracts'>): boolean {
+  const row = store.contracts.find(contractName);
+  const told = context.noWritersContract;
+  return (
+    row !== undefined &&
+    told?.guardianDigest === row.guardianDigest &&
+    told.kernel === row.kernel &&
+    told.batteryVersion === row.batteryVersion
+  );
 }

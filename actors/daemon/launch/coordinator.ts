@@ -12,7 +12,7 @@ import { reserveSlots } from '../../../pty/launch/slots.ts';
 import { committed } from '../actorAccess.ts';
 import type { Runtime } from '../runtime.ts';
 import { draft, wasAccepted } from '../submission.ts';
-import type { PendingLaunch, PendingLaunches } from './pendingLaunches.ts';
+import type { LaunchOutcome, PendingLaunch, PendingLaunches } from './pendingLaunches.ts';
 import { openStdio } from './stdio.ts';
 
 type Parts = Pick<Runtime, 'host' | 'store' | 'adapter' | 'config' | 'places' | 'guardian' | 'log'>;
@@ -82,14 +82,22 @@ export function createLaunchCoordinator(parts: Parts, pendingLaunches: PendingLa
       const opened = await pending.timed('gate', () => pending.launch!.openGate());
       pending.settle('released' in opened ? { kind: 'released' } : { kind: 'execFailed', errno: opened.execFailed });
     } catch (error) {
-      const code = error instanceof GuardianLaunchError ? error.code : 'release_uncertain';
-      log.warn({ scopeId, code }, 'the gate was not confirmed open');
-      const to = ['executionScope', scopeId] as const;
-      await host.submit([draft('launch.releaseUncertain', { to, payload: { errno: code }, by })]);
-      pending.settle({ kind: 'released' });
+      pending.settle(await unconfirmed(scopeId, error));
     } finally {
       pending.launch.unref();
     }
+  }
+
+  /** The guardian did not confirm. Either it had given up before the byte came, or nobody can tell (GRD-07). */
+  async function unconfirmed(scopeId: string, error: unknown): Promise<LaunchOutcome> {
+    const code = error instanceof GuardianLaunchError ? error.code : 'release_uncertain';
+    log.warn({ scopeId, code }, 'the gate was not confirmed open');
+    if (error instanceof GuardianLaunchError && code === 'not_released') {
+      return { kind: 'refused', code, message: error.message, next: error.next };
+    }
+    const to = ['executionScope', scopeId] as const;
+    await host.submit([draft('launch.releaseUncertain', { to, payload: { errno: code }, by })]);
+    return { kind: 'released' };
   }
 
   async function abandon(scopeId: string, reason: string): Promise<void> {
