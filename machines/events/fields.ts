@@ -5,6 +5,8 @@ import { bootIdSchema, decimalSchema, pidSchema } from '../identity.ts';
 export const digest = z.string().regex(/^[0-9a-f]{64}$/);
 export const durationMs = z.int().min(0);
 export const actorName = z.string().min(1).max(128);
+/** Becomes part of an event id, which has room for 256 characters in all. */
+export const effectId = z.string().min(1).max(128);
 export const requestId = z.string().min(1).max(128);
 export const reasonCode = z.string().regex(/^[a-z0-9_]{1,64}$/);
 export const revision = z.int().min(0);

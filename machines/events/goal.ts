@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import { stepSchema } from '../basis.ts';
 import { claimIdSchema, goalIdSchema, nodeIdSchema, repoIdSchema, scopeIdSchema } from '../ids.ts';
-import { actorName, commit, digest, freeText, reasonCode, reference, requestId, revision } from './fields.ts';
+import { actorName, commit, digest, effectId, freeText, reasonCode, reference, requestId, revision } from './fields.ts';
 
-const effectId = z.string().min(1).max(256);
 const attemptId = z.string().min(1).max(128);
 const receiptId = z.string().min(1).max(128);
 const candidate = z.string().min(1).max(256);

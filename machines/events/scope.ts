@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { bootIdSchema, decimalSchema, processIdentitySchema, sampledAtSchema } from '../identity.ts';
 import { generationIdSchema, goalIdSchema, nodeIdSchema, runIdSchema, scopeIdSchema } from '../ids.ts';
-import { digest, durationMs, reasonCode, receiptBinding, requestId } from './fields.ts';
+import { digest, durationMs, effectId, reasonCode, receiptBinding, requestId } from './fields.ts';
 import { workloadResult } from './run.ts';
 
 export const drainCauseSchema = z.enum([
@@ -87,8 +87,8 @@ export const scopeEvents = {
   }),
   'boot.epochEnded': z.strictObject({ currentBootId: bootIdSchema, uniform: z.boolean() }),
   'coverage.gap': z.strictObject({ reason: gapReasonSchema }),
-  'sideEffect.committed': z.strictObject({ effectId: z.string().min(1).max(256) }),
-  'sideEffect.done': z.strictObject({ effectId: z.string().min(1).max(256) }),
+  'sideEffect.committed': z.strictObject({ effectId }),
+  'sideEffect.done': z.strictObject({ effectId }),
   /** Absent durations mean those of the launch. */
   'drain.requested': z.strictObject({
     cause: drainCauseSchema,
