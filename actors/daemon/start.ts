@@ -6,6 +6,7 @@ import { protocol } from '../../machines/protocol.ts';
 import { openStore, type Store } from '../../persistence/store.ts';
 import { guardianBinary, guardianDigest } from '../../pty/launch/binary.ts';
 import { createDrainExecutor } from '../drain/drainScope.ts';
+import type { Failpoint } from '../host/failpoint.ts';
 import { createHost } from '../host/host.ts';
 import type { Clock } from '../observe/clock.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
@@ -19,7 +20,7 @@ import { registerEffects } from './effects.ts';
 import { Findings } from './findings.ts';
 import { createGuardianTalk } from './guardianTalk.ts';
 import { createLaunchCoordinator } from './launch/coordinator.ts';
-import { PendingLaunches } from './launch/pendingLaunches.ts';
+import { type LaunchPoint, PendingLaunches } from './launch/pendingLaunches.ts';
 import { createLiveSystem } from './liveSystem.ts';
 import { type Places, type Rendezvous, socketDirectory } from './places.ts';
 import { recover } from './recovery.ts';
@@ -36,6 +37,8 @@ export interface DaemonOptions {
   readonly version: string;
   /** Chosen by the entry module, once the installation is known (ID-04). */
   readonly adapterFor: (installationId: Store['installationId']) => LinuxAdapter;
+  /** For tests: called where a crash, or a pause of a launch, has to be harmless. No program that ships sets it. */
+  readonly failpoint?: (point: Failpoint | LaunchPoint) => void | Promise<void>;
 }
 
 export interface Daemon {
@@ -59,7 +62,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 async function assemble(options: DaemonOptions, store: Store, loadedConfig: LoadedConfig): Promise<Daemon> {
-  const { places, clock, log } = options;
+  const { places, clock, log, failpoint = () => {} } = options;
   for (const directory of [places.runDir, places.scopesDir]) privateDirectory(directory);
   // A write of its own: whatever this start journals later is numbered after everything that came before.
   store.write(() => store.meta.set('daemon.version', options.version));
@@ -68,6 +71,7 @@ async function assemble(options: DaemonOptions, store: Store, loadedConfig: Load
     ...protocol,
     store,
     clock,
+    failpoint,
     onFault: ({ code, actor, type, error }) => log.error({ code, actor, type, error: describe(error) }, 'fault'),
   });
   const runtime: Runtime = {
@@ -83,7 +87,7 @@ async function assemble(options: DaemonOptions, store: Store, loadedConfig: Load
     version: options.version,
     startedMonoMs: clock.monoMs(),
   };
-  const context = wire(runtime);
+  const context = wire(runtime, new PendingLaunches(failpoint));
   await recover(context);
   host.effects.start();
   context.deadlines.resume();
@@ -100,12 +104,11 @@ async function assemble(options: DaemonOptions, store: Store, loadedConfig: Load
 }
 
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
-function wire(runtime: Runtime): DaemonContext {
+function wire(runtime: Runtime, pendingLaunches: PendingLaunches): DaemonContext {
   const findings = new Findings(() => runtime.clock.now().wallMs);
   const receipts = createReceiptService({ ...runtime, findings });
   const deadlines = createDeadlineService(runtime);
   const observation = createObservationService({ ...runtime, findings, receipts });
-  const pendingLaunches = new PendingLaunches();
   const launches = createLaunchCoordinator(runtime, pendingLaunches);
   const root = createLiveSystem({
     ...runtime,

@@ -8,7 +8,7 @@ import { identityDigest, type ProcessIdentity } from '../../../machines/identity
 import { assertNoTransaction } from '../../../persistence/transaction.ts';
 import { EvidenceUnavailableError, GuardianLaunchError } from '../../../pty/launch/errors.ts';
 import { type Launch, launchGuardian } from '../../../pty/launch/launch.ts';
-import { reserveSlots } from '../../../pty/launch/slots.ts';
+import { type ReservedSlots, reserveSlots } from '../../../pty/launch/slots.ts';
 import { committed } from '../actorAccess.ts';
 import type { Runtime } from '../runtime.ts';
 import { draft, wasAccepted } from '../submission.ts';
@@ -48,7 +48,8 @@ export function createLaunchCoordinator(parts: Parts, pendingLaunches: PendingLa
     if (pending === undefined) return abandon(scopeId, 'recipe_lost');
     assertNoTransaction('launch');
     try {
-      await pending.timed('slots', () => prepare(parts, scopeId, pending));
+      pending.slots = await pending.timed('slots', () => reserveSlots(scopeDirOf(parts, scopeId)));
+      await pending.timed('prepare commit', () => prepare(parts, scopeId, pending.slots!));
       pending.launch = await pending.timed('handshake', () => spawn(parts, scopeId, pending));
       await pending.timed('attach commit', () => attach(parts, scopeId, pending.launch!));
       await pending.timed('release commit', () => release(parts, scopeId));
@@ -118,13 +119,10 @@ export function createLaunchCoordinator(parts: Parts, pendingLaunches: PendingLa
 
 const scopeDirOf = ({ places }: Parts, scopeId: string): string => join(places.scopesDir, scopeId);
 
-/** Evidence or no execution: a full disk refuses the launch here. */
-async function prepare(parts: Parts, scopeId: string, pending: PendingLaunch): Promise<void> {
-  const slots = await reserveSlots(scopeDirOf(parts, scopeId));
-  pending.slots = slots;
-  const { start, status, exit } = slots;
+/** Evidence or no execution: without the three slots on the disk, a launch does not get here. */
+async function prepare({ host }: Parts, scopeId: string, { start, status, exit }: ReservedSlots): Promise<void> {
   const recorded = { start: withoutNonce(start), status: withoutNonce(status), exit: withoutNonce(exit) };
-  const [outcome] = await parts.host.submit([
+  const [outcome] = await host.submit([
     draft('launch.prepared', { to: ['executionScope', scopeId], payload: { slots: recorded }, by }),
   ]);
   if (!wasAccepted(outcome!)) throw new LaunchStopped('abandoned', 'drain_requested');

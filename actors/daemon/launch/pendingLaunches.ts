@@ -17,16 +17,31 @@ export interface LaunchStep {
   readonly ms: number;
 }
 
+/** The steps of a launch in their order; a test may stop the world, or one launch, on either side of each. */
+export type LaunchStepName =
+  | 'reserve commit'
+  | 'slots'
+  | 'prepare commit'
+  | 'handshake'
+  | 'attach commit'
+  | 'release commit'
+  | 'gate';
+export type LaunchPoint = `${'before' | 'after'} ${LaunchStepName}`;
+/** Awaited at every point; a daemon that ships passes none. */
+export type LaunchFailpoint = (point: LaunchPoint) => void | Promise<void>;
+
 export class PendingLaunch {
   readonly recipe: Recipe;
   readonly steps: LaunchStep[] = [];
   readonly outcome: Promise<LaunchOutcome>;
   slots: ReservedSlots | undefined;
   launch: Launch | undefined;
+  readonly #failpoint: LaunchFailpoint;
   #settle!: (outcome: LaunchOutcome) => void;
 
-  constructor(recipe: Recipe) {
+  constructor(recipe: Recipe, failpoint: LaunchFailpoint) {
     this.recipe = recipe;
+    this.#failpoint = failpoint;
     this.outcome = new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -37,21 +52,28 @@ export class PendingLaunch {
     this.#settle(outcome);
   }
 
-  async timed<T>(step: string, work: () => Promise<T>): Promise<T> {
+  async timed<T>(step: LaunchStepName, work: () => Promise<T>): Promise<T> {
+    await this.#failpoint(`before ${step}`);
     const started = process.hrtime.bigint();
     try {
       return await work();
     } finally {
       this.steps.push({ step, ms: Number(process.hrtime.bigint() - started) / 1e6 });
+      await this.#failpoint(`after ${step}`);
     }
   }
 }
 
 export class PendingLaunches {
   readonly #byScope = new Map<string, PendingLaunch>();
+  readonly #failpoint: LaunchFailpoint;
+
+  constructor(failpoint: LaunchFailpoint = () => {}) {
+    this.#failpoint = failpoint;
+  }
 
   add(scopeId: string, recipe: Recipe): PendingLaunch {
-    const pending = new PendingLaunch(recipe);
+    const pending = new PendingLaunch(recipe, this.#failpoint);
     this.#byScope.set(scopeId, pending);
     void pending.outcome.then(() => this.#byScope.delete(scopeId));
     return pending;
