@@ -19,7 +19,9 @@ export function assessOwnership(scope: ScopeSnapshot | 'corrupt', isLaunchedHere
   if (scope === 'corrupt') return { state: 'unverified', certainty: 'gap', reason: 'record_corrupt' };
   const { context } = scope;
   if (scope.matches({ coverage: 'exitedProved' }) || scope.matches({ coverage: 'neverLaunched' })) {
-    return { state: 'exited', proof: context.proof?.kind ?? 'never_launched' };
+    // A state that came without its proof, as from a row that somebody edited, establishes nothing (OWN-04).
+    if (context.proof === null) return { state: 'unverified', certainty: 'gap', reason: 'proof_missing' };
+    return { state: 'exited', proof: context.proof.kind };
   }
   if (context.witnessConflicts.length > 0) return { state: 'unverified', certainty: 'gap', reason: 'witness_conflict' };
   if (scope.matches({ coverage: { unverified: 'gap' } })) {
