@@ -42,7 +42,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
   async function carryOut(effect: OutboxEffect, handlers: Handlers): Promise<void> {
     for (let failures = 0; failures === 0 || isOpen; failures += 1) {
       try {
-        await act(effect, handlers, failures);
+        await act(effect, handlers);
         await parts.write(() => outbox.finish(effect.effectId, 'done'));
         return;
       } catch (error) {
@@ -53,14 +53,17 @@ export function createAttempts(parts: AttemptParts): Attempts {
     }
   }
 
-  async function act(effect: OutboxEffect, { executor, resolver }: Handlers, failures: number): Promise<void> {
+  async function act(effect: OutboxEffect, { executor, resolver }: Handlers): Promise<void> {
     if (effect.policy === 'repeatable') return executor(effect);
     const isOurs = effect.epoch === epoch && effect.startNumber === startNumber;
-    if (failures === 0 && isOurs && (await marked(effect))) return executor(effect);
+    if (isOurs && (await marked(effect))) return executor(effect);
     return resolver?.(effect);
   }
 
-  /** The attempt is on the disk before it is made; whoever finds it there later knows that it may have happened. */
+  /**
+   * The attempt is on the disk before it is made; whoever finds it there later, a retry included, knows that it may have
+   * happened.
+   */
   async function marked({ effectId }: OutboxEffect): Promise<boolean> {
     let isFirst = false;
     await parts.write(() => {

@@ -279,6 +279,28 @@ describe('BIND-01..04: bindings', () => {
     expect(host.snapshotOf('worktreeGeneration', 'W1')?.context.epoch).toBe(1);
   });
 
+  it('BIND-01: a relayed admission that may not be bound leaves the generation as it was', async () => {
+    const relaysOf: typeof fixtureProtocol.relaysOf = ({ event }) => {
+      if (event.type !== 'ledger.given') return [];
+      const to = { kind: 'worktreeGeneration', id: 'W1' };
+      return [{ to, type: 'tree.admitted', payload: { taskId: event.owner } }] as unknown as ReturnType<
+        typeof relaysOf
+      >;
+    };
+    const { host, store } = testHost({ relaysOf });
+    await submitOne(host, draft('tree.registered', 'W1', { treeId: 'W1' }));
+    await openLedger(host);
+    expect(await submitOne(host, draft('ledger.given', 'L1', { owner: 'R9' }))).toMatchObject({
+      outcome: 'changed',
+      relays: [{ outcome: 'rejected', reason: 'binding_conflict', version: 1 }],
+    });
+    expect(store.actors.read({ kind: 'worktreeGeneration', id: 'W1' })?.version).toBe(1);
+    expect(await store.check()).toMatchObject({ ok: true });
+    await submitOne(host, draft('task.reserved', 'R1', { taskId: 'R1' }));
+    await submitOne(host, draft('ledger.given', 'L1', { owner: 'R1' }));
+    expect(store.bindings.ofRun('R1')).toMatchObject({ generationId: 'W1', epoch: 1 });
+  });
+
   it('BIND-02: epochs grow, whatever a chart may compute', async () => {
     const { host, store } = await withTree();
     await host.submit([reserve('R1'), admit('R1', 5)]);

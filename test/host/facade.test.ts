@@ -2,6 +2,7 @@ import { firstValueFrom, from, map, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { toPromise, waitFor } from 'xstate';
 import { eventually } from '../support/eventually.ts';
+import { collectGarbage } from './support/garbage.ts';
 import { add, draft, openLedger, submitOne, testHost } from './support/testHost.ts';
 
 describe('K9, ruling 14: a durable actor is an ActorRef', () => {
@@ -133,6 +134,7 @@ describe('K9, ruling 14: a durable actor is an ActorRef', () => {
     await openLedger(host);
     const actor = host.actor('goal', 'L1');
     actor.send({ type: 'host.committed', snapshot: { ...actor.getSnapshot(), context: { total: 99 } } });
+    expect(actor.getSnapshot().context.total).toBe(0);
     await submitOne(host, add('L1', 1));
     expect(actor.getSnapshot().context.total).toBe(1);
   });
@@ -156,12 +158,31 @@ describe('K9, ruling 14: a durable actor is an ActorRef', () => {
     const { host } = testHost({ limits: { cachedActors: 1, cachedSnapshots: 1 } });
     const ids = Array.from({ length: 5 }, (_, n) => `L${n}`);
     const seen: string[] = [];
+    for (const id of ids) await openLedger(host, id);
     for (const id of ids) {
-      await openLedger(host, id);
       host.actor('goal', id).subscribe(({ context }) => seen.push(`${context.ledgerId}:${context.total}`));
+      host.readModel.atom('goal', id).subscribe((view) => seen.push(`${view?.id}:v${view?.version}`));
     }
+    await collectGarbage();
     await host.submit(ids.map((id) => add(id, 1)));
-    expect(seen).toEqual(ids.map((id) => `${id}:1`));
+    expect(seen.sort()).toEqual(ids.flatMap((id) => [`${id}:1`, `${id}:v2`]));
+  });
+
+  it('lets go of what nobody uses', async () => {
+    const { host } = testHost({ limits: { cachedActors: 1, cachedSnapshots: 1 } });
+    await openLedger(host, 'L1');
+    await openLedger(host, 'L2');
+    const unused = new WeakRef(host.actor('goal', 'L1'));
+    const unsubscribed = new WeakRef(host.readModel.atom('goal', 'L1'));
+    unsubscribed
+      .deref()
+      ?.subscribe(() => {})
+      .unsubscribe();
+    host.actor('goal', 'L2');
+    host.readModel.atom('goal', 'L2');
+    await collectGarbage();
+    expect([unused.deref(), unsubscribed.deref()]).toEqual([undefined, undefined]);
+    expect(host.actor('goal', 'L1').getSnapshot().context.total).toBe(0);
   });
 });
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -87,16 +88,20 @@ describe('JRN-09: initialisation replaces nothing', () => {
   });
 
   it('does not move the write-ahead log of a store that it refuses', () => {
-    const { stateDir, database } = existing();
-    // A newer program that was killed leaves its schema in the log only.
+    const { database } = existing();
+    // A newer program that was killed leaves its schema in the log only; copying the files is as good as a kill.
     const newer = new Database(database);
     newer.pragma('wal_autocheckpoint = 0');
     newer.pragma('user_version = 99');
-    const files = ['custody.db', 'custody.db-wal'].map((name) => join(stateDir, name));
+    const stateDir = stateDirIn(temporaryDirectory());
+    mkdirSync(stateDir, { mode: 0o700 });
+    const files = ['', '-wal'].map((suffix) => join(stateDir, `custody.db${suffix}`)) as [string, string];
+    copyFileSync(database, files[0]);
+    copyFileSync(`${database}-wal`, files[1]);
+    newer.close();
     const before = files.map(fingerprint);
     expect(refusal(() => open(stateDir))).toMatchObject({ code: 'store_newer' });
     expect(files.map(fingerprint)).toEqual(before);
-    newer.close();
   });
 
   it('finishes or removes what an interrupted founding left', () => {
