@@ -62,7 +62,10 @@ export async function waitForRun(context: DaemonContext, args: ParsedArguments<'
       details: { runId },
     });
   }
-  const view = runView(context, runId);
+  const isOver =
+    scope === undefined || required(context.host, 'executionScope', scope.context.scopeId).hasTag('capacityReleased');
+  // Whoever waited for the end is told who goes on without the root.
+  const view = runView(context, runId, isOver ? undefined : await context.guardians.members(scope.context.scopeId));
   return { data: view, exitCode: args.until === 'proved' && view.scope?.state === 'unverified' ? 5 : 0 };
 }
 

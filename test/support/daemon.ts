@@ -1,0 +1,157 @@
+/** A real daemon on a state directory of its own, driven over its socket. What it launched ends with the test. */
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { CallArguments, CallName } from '../../actors/daemon/api/contract.ts';
+import type { CallResults } from '../../actors/daemon/api/results.ts';
+import type { ApiError, EventView, Reply, WorktreeView } from '../../actors/daemon/api/views.ts';
+import { placesOf, readRendezvous } from '../../actors/daemon/places.ts';
+import { Client } from '../../cli/client.ts';
+import { type DaemonHome, daemonHome, type HomeOptions } from './daemonHome.ts';
+import { endLeftovers, homeVariable } from './daemonLeftovers.ts';
+import { type DaemonProcess, type Ended, Refused, startDaemonProcess } from './daemonProcess.ts';
+
+type Loose<T> = T extends object ? { -readonly [Key in keyof T]: T[Key] } : T;
+export type ExecOptions = Partial<CallArguments<'runs.exec'>>;
+
+export interface EventFilter {
+  readonly actor?: string;
+  readonly type?: string;
+  readonly since?: number;
+}
+
+/** Longer than anything takes on a busy machine; whoever waits this long for a fact fails. */
+const patienceMs = 30_000;
+
+export class TestDaemon {
+  readonly home: DaemonHome;
+  /** How the daemon is started, unless `start` is told otherwise. */
+  readonly command: readonly string[] | undefined;
+  /** Where this process finds the daemon's file system, if it has one of its own. */
+  readonly root: string;
+  #process: DaemonProcess | undefined;
+
+  constructor(home: DaemonHome, { command, root = '' }: { command?: readonly string[]; root?: string } = {}) {
+    this.home = home;
+    this.command = command;
+    this.root = root;
+  }
+
+  get process(): DaemonProcess {
+    if (this.#process === undefined) throw new Error('the daemon was not started');
+    return this.#process;
+  }
+
+  get pid(): number {
+    return this.process.pid;
+  }
+
+  async start(command = this.command): Promise<this> {
+    const { stateDir, env } = this.home;
+    this.#process = await startDaemonProcess({ stateDir, env, ...(command ? { command } : {}) });
+    return this;
+  }
+
+  /** Resolves when the process is gone. SIGTERM ends the daemon alone; so does SIGKILL, without asking. */
+  async kill(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<Ended> {
+    this.process.child.kill(signal);
+    return this.process.exited;
+  }
+
+  async restart(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<this> {
+    await this.kill(signal);
+    return this.start();
+  }
+
+  async dispose(): Promise<void> {
+    if (this.#process !== undefined) await this.kill();
+    await endLeftovers({ dir: this.home.dir, stateDir: this.inside(this.home.stateDir) });
+    rmSync(this.home.dir, { recursive: true, force: true });
+  }
+
+  /** A path of the daemon, as this process has to spell it. */
+  inside(path: string): string {
+    return this.root + path;
+  }
+
+  get client(): Client {
+    const rendezvous = readRendezvous(placesOf({ stateDir: this.inside(this.home.stateDir), env: {} }));
+    return new Client({ socket: this.inside(rendezvous?.socket ?? '/nobody'), pid: rendezvous?.pid ?? 0 });
+  }
+
+  /** The reply, whatever it is. Throws when the connection breaks. */
+  attempt<Name extends CallName>(name: Name, args: CallArguments<Name>): Promise<Reply<CallResults[Name]>> {
+    return this.client.call<CallResults[Name]>(name, args as { requestId?: string });
+  }
+
+  async call<Name extends CallName>(name: Name, args: CallArguments<Name>): Promise<Loose<CallResults[Name]>> {
+    const reply = await this.attempt(name, args);
+    if (!reply.ok) throw new Refused(reply.error);
+    return reply.data as Loose<CallResults[Name]>;
+  }
+
+  /** The error of a call that has to be refused. */
+  async refusal<Name extends CallName>(name: Name, args: CallArguments<Name>): Promise<ApiError> {
+    const reply = await this.attempt(name, args);
+    if (reply.ok) throw new Error(`${name} was not refused: ${JSON.stringify(reply.data)}`);
+    return reply.error;
+  }
+
+  /** A queued Goal with an open worktree. */
+  async goal({ requestId = randomUUID() } = {}): Promise<{ goalId: string } & WorktreeView> {
+    const added = { title: 'a goal', repo: this.home.repo, request: 'do something\n', queue: true, requestId };
+    const { goalId } = await this.call('goals.add', added);
+    return { ...(await this.call('worktrees.add', { goalId, requestId: `${requestId}-w` })), goalId };
+  }
+
+  launchArguments(goalId: string, script: string, options: ExecOptions = {}): CallArguments<'runs.exec'> {
+    const env = { PATH: process.env.PATH ?? '', [homeVariable]: this.home.dir, ...options.env };
+    return { goalId, argv: ['sh', '-c', script], ...options, env };
+  }
+
+  exec(goalId: string, script: string, options: ExecOptions = {}) {
+    return this.call('runs.exec', this.launchArguments(goalId, script, options));
+  }
+
+  ended(runId: string) {
+    return this.call('runs.wait', { id: runId, until: 'ended', waitMs: patienceMs });
+  }
+
+  proved(runId: string) {
+    return this.call('runs.wait', { id: runId, until: 'proved', waitMs: patienceMs });
+  }
+
+  scopeDir(scopeId: string | null): string {
+    return this.inside(join(this.home.stateDir, 'scopes', scopeId!));
+  }
+
+  /** The scope as `processes` shows it. */
+  async scope(scopeId: string | null) {
+    const { scopes } = await this.call('processes', { all: true });
+    return scopes.find((scope) => scope.scopeId === scopeId)!;
+  }
+
+  async events({ since = 0, ...filter }: EventFilter = {}): Promise<EventView[]> {
+    const found: EventView[] = [];
+    for (let after = since; ; ) {
+      const { events, nextPosition } = await this.call('events', { ...filter, since: after, limit: 1_000 });
+      found.push(...events);
+      if (events.length === 0) return found;
+      after = nextPosition;
+    }
+  }
+
+  /** The first event that matches, from the journal's stream: it may be there already. */
+  async event(filter: EventFilter, matches: (event: EventView) => boolean = () => true): Promise<EventView> {
+    for await (const event of this.client.stream<EventView>('events.follow', filter)) if (matches(event)) return event;
+    throw new Error(`the stream ended without ${JSON.stringify(filter)}`);
+  }
+}
+
+/** Not started yet; disposed of when the test is over. */
+export function testDaemon(options: HomeOptions = {}): TestDaemon {
+  const daemon = new TestDaemon(daemonHome(options));
+  onTestFinished(() => daemon.dispose());
+  return daemon;
+}

@@ -1,0 +1,78 @@
+/** The daemon that can be killed or held at any step of a launch (test/daemon/fixtures/failingDaemon.ts). */
+import { mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
+import type { TestDaemon } from './daemon.ts';
+
+export interface Failpoint {
+  /** A point of a launch, or of the commits. */
+  readonly at: string;
+  /** The first of this point after `at`. */
+  readonly then?: string;
+  /** Which of the times that `at` is reached; 1 is the next. */
+  readonly nth?: number;
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+let program: string | undefined;
+
+/** Bundled once per test file, and put in place in one step: another file may be starting it just now. */
+export function failingDaemonCommand(): readonly string[] {
+  if (program === undefined) {
+    const directory = join(root, 'node_modules', '.cache', 'custody-tests');
+    mkdirSync(directory, { recursive: true });
+    const fresh = join(directory, `failingDaemon-${process.pid}.mjs`);
+    bundle(fresh);
+    program = join(directory, 'failingDaemon.mjs');
+    renameSync(fresh, program);
+  }
+  return [process.execPath, program];
+}
+
+/** As build.mjs does it for the daemon that ships. */
+function bundle(outfile: string): void {
+  buildSync({
+    entryPoints: [join(root, 'test', 'daemon', 'fixtures', 'failingDaemon.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    external: ['better-sqlite3'],
+    logLevel: 'error',
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  });
+}
+
+async function tell(daemon: TestDaemon, order: Record<string, unknown>): Promise<void> {
+  daemon.process.child.stdin!.write(`${JSON.stringify(order)}\n`);
+}
+
+async function heard(daemon: TestDaemon, key: string): Promise<void> {
+  for (;;) {
+    const { value, done } = await daemon.process.lines.next();
+    if (done) throw new Error(`the daemon ended without ${key}: ${daemon.process.stderr()}`);
+    if (key in JSON.parse(value)) return;
+  }
+}
+
+/** From now on the launch that gets there first takes the daemon with it. */
+export async function killAt(daemon: TestDaemon, point: Failpoint): Promise<void> {
+  await tell(daemon, { ...point, act: 'kill' });
+  await heard(daemon, 'armed');
+}
+
+export interface Held {
+  /** Resolves when a launch waits there. */
+  readonly reached: Promise<void>;
+  letGo(): Promise<void>;
+}
+
+/** The launch that gets there first waits until it is let go; everything else goes on. */
+export async function holdAt(daemon: TestDaemon, point: Failpoint): Promise<Held> {
+  await tell(daemon, { ...point, act: 'hold' });
+  await heard(daemon, 'armed');
+  return { reached: heard(daemon, 'reached'), letGo: () => tell(daemon, { go: true }) };
+}

@@ -1,0 +1,79 @@
+/** Ends what the daemons of one test launched, also when the test failed in the middle and no daemon is left. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseReceipt } from '../../pty/guardian/receipt.ts';
+import { isAlive, isGone, statOf } from '../guardian/support/processes.ts';
+
+/** Set for every workload that a test launches; whoever carries it belongs to that test. */
+export const homeVariable = 'TEST_HOME';
+
+export interface Named {
+  readonly pid: number;
+  /** Start time in clock ticks, as /proc/PID/stat has it. */
+  readonly start: string;
+}
+
+/** False when the process is gone, or when its pid is another's by now. */
+export function isSame({ pid, start }: Named): boolean {
+  return isAlive(pid) && statOf(pid)?.start === start;
+}
+
+/** Signals one process, and nobody else that may have got its pid since. */
+export function signalVerified(named: Named, signal: NodeJS.Signals): boolean {
+  if (!isSame(named)) return false;
+  process.kill(named.pid, signal);
+  return true;
+}
+
+/** Both processes of a launch, from the receipt that its guardian wrote before anything ran. */
+export function startReceipt(scopeDir: string): { readonly guardian: Named; readonly workload: Named } | undefined {
+  try {
+    const parsed = parseReceipt('start', readFileSync(join(scopeDir, 'start.json')));
+    return parsed.ok ? parsed.receipt : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+/** A guardian that is told to end takes its whole tree along; one that was stopped has to wake up for it. */
+async function endGuardians(stateDir: string): Promise<void> {
+  const scopes = join(stateDir, 'scopes');
+  const guardians = namesIn(scopes).flatMap((id) => startReceipt(join(scopes, id))?.guardian ?? []);
+  const told = guardians.filter((guardian) => signalVerified(guardian, 'SIGTERM'));
+  for (const guardian of told) signalVerified(guardian, 'SIGCONT');
+  for (const { pid } of told) await isGone(pid);
+}
+
+function carriers(dir: string): number[] {
+  return namesIn('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`${homeVariable}=${dir}`);
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** What lost its guardian in the course of the test. */
+async function endOrphans(dir: string): Promise<void> {
+  for (let left = carriers(dir); left.length > 0; left = carriers(dir)) {
+    for (const pid of left) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+    for (const pid of left) await isGone(pid);
+  }
+}
+
+export async function endLeftovers({ dir, stateDir }: { readonly dir: string; readonly stateDir: string }) {
+  await endGuardians(stateDir);
+  await endOrphans(dir);
+}

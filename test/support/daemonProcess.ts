@@ -1,0 +1,69 @@
+/** One process of the daemon: the shipped entry module, started as the command line starts it, with a pipe to report on. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { ApiError } from '../../actors/daemon/api/views.ts';
+
+export const daemonProgram = fileURLToPath(new URL('../../dist/daemon.js', import.meta.url));
+
+/** A refusal, by the daemon or by one that did not start. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly error: ApiError;
+
+  constructor(error: ApiError) {
+    super(`${error.code} (exit ${error.exitCode}): ${error.message} ${JSON.stringify(error.details ?? {})}`);
+    this.error = error;
+  }
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface DaemonProcess {
+  readonly pid: number;
+  readonly child: ChildProcess;
+  /** Lines of its standard output; only the daemon of the failpoints has something to say there. */
+  readonly lines: AsyncIterableIterator<string>;
+  readonly exited: Promise<Ended>;
+  stderr(): string;
+}
+
+export interface StartOptions {
+  readonly stateDir: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The program and what stands in front of it (nsenter, setpriv, sh). */
+  readonly command?: readonly string[];
+}
+
+/** Resolves once it serves. Throws Refused with its own words, or what it left on standard error. */
+export async function startDaemonProcess(options: StartOptions): Promise<DaemonProcess> {
+  const [file, ...args] = [...(options.command ?? [process.execPath, daemonProgram]), '--state-dir', options.stateDir];
+  const child = spawn(file!, args, { cwd: '/', env: options.env, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
+  let stderr = '';
+  child.stderr!.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  child.stdin!.on('error', () => {});
+  const exited = new Promise<Ended>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+  await once(child, 'spawn');
+  const ready = child.stdio[3] as Readable;
+  ready.on('error', () => {});
+  const [line] = await Promise.race([once(createInterface({ input: ready }), 'line'), exited.then(() => [])]);
+  if (line === undefined) {
+    const { code, signal } = await exited;
+    throw new Error(`the daemon ended before it served: ${code ?? signal}: ${stderr}`);
+  }
+  const said = JSON.parse(line as string) as { readonly ok: true } | { readonly ok: false; readonly error: ApiError };
+  ready.destroy();
+  if (!said.ok) {
+    await exited;
+    throw new Refused(said.error);
+  }
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]() as AsyncIterableIterator<string>;
+  return { pid: child.pid!, child, lines, exited, stderr: () => stderr };
+}
