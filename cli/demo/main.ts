@@ -1,22 +1,78 @@
-/** The demonstration behind `custody demo`. */
+/**
+ * The demonstration behind `custody demo`: a Goal, a worktree and an agent on a scratch clone; the daemon killed in the
+ * middle; somebody who stays behind; the proof that ends it. Everything in one directory, which is removed.
+ */
 import { OperatingError } from '../../actors/daemon/operatingError.ts';
+import { failureOf } from '../failure.ts';
+import { localAnswer } from '../invocation.ts';
+import { Output } from '../output.ts';
+import { type Closing, close } from './closing.ts';
+import { toolMissing } from './command.ts';
+import { Installation } from './installation.ts';
+import { Interruption, outputClosed } from './interruption.ts';
+import { Narrator } from './narrator.ts';
+import { lastLines, reportOf } from './report.ts';
+import { Scratch } from './scratch.ts';
+import { tools } from './scripts.ts';
+import type { Stage } from './stage.ts';
+import { type Story, tell } from './story.ts';
+import { missing } from './witness.ts';
 
 export interface DemoOptions {
-  /** A repository to clone into the scratch directory; without it a small one is made. */
+  /** A repository to clone into the scratch directory; without it the checkout of this program, or a small one made for it. */
   readonly repo?: string;
   readonly json: boolean;
   readonly quiet: boolean;
   readonly color: boolean;
+  /** Leave the scratch directory where it is, and say where. */
+  readonly keep?: boolean;
 }
 
-/** Returns the exit status. */
-export function runDemo(_options: DemoOptions): Promise<number> {
-  return Promise.reject(
-    new OperatingError({
-      code: 'not_available',
-      message: 'the demonstration is not part of this build',
-      exitCode: 8,
-      next: ['custody help'],
-    }),
-  );
+/** Returns the exit status. Throws `demo_failed` and `interrupted`, after everything that was started has been ended. */
+export async function runDemo({ repo, keep = false, ...options }: DemoOptions): Promise<number> {
+  const startedAt = performance.now();
+  const tool = await missing(tools);
+  if (tool !== undefined) throw toolMissing(tool);
+  const output = new Output(options);
+  const stage = stageFor(output);
+  let ending: { readonly story: Story } | { readonly cause: unknown };
+  try {
+    ending = { story: await tell(stage, repo) };
+  } catch (cause) {
+    ending = { cause };
+  }
+  stage.interruption.end();
+  const closing = await closed(stage, keep, 'cause' in ending ? ending.cause : undefined);
+  if ('cause' in ending) {
+    if ((ending.cause as OperatingError).code === outputClosed) return 0;
+    throw ending.cause;
+  }
+  const report = reportOf({ story: ending.story, closing, elapsedMs: Math.round(performance.now() - startedAt) });
+  return output.answer(localAnswer('demo', report), lastLines, ({ goalId, generationId }) => [goalId, generationId]);
+}
+
+function stageFor(output: Output): Stage {
+  const env = { ...process.env };
+  // What the scratch directory holds is private, and nobody's umask may take it from ourselves.
+  process.umask(0o077);
+  const scratch = new Scratch(env);
+  const interruption = new Interruption();
+  const installation = new Installation(scratch, interruption.signal);
+  return { scratch, installation, narrator: new Narrator(output, scratch), interruption, env };
+}
+
+/** If something is left as well, the first cause is still the one that is told, with the way to what is left. */
+async function closed(stage: Stage, keep: boolean, cause: unknown): Promise<Closing> {
+  try {
+    return await close(stage, keep);
+  } catch (leftover) {
+    if (cause === undefined || !(leftover instanceof OperatingError)) throw leftover;
+    const { code, message, exitCode, next } = failureOf(cause);
+    throw new OperatingError({
+      code,
+      message: `${message}; ${leftover.message}`,
+      exitCode: exitCode || leftover.exitCode,
+      next: [...leftover.next, ...next],
+    });
+  }
 }

@@ -1,0 +1,46 @@
+/** What the demonstration has found, as one JSON object and as its last lines. */
+import type { Style } from '../print/style.ts';
+import type { Closing } from './closing.ts';
+import type { Story } from './story.ts';
+
+interface Told {
+  readonly story: Story;
+  readonly closing: Closing;
+  readonly elapsedMs: number;
+}
+
+export function reportOf({ story, closing, elapsedMs }: Told) {
+  const { groundwork, place, adoption, left, sealed, receipts } = story;
+  const { repository, init } = groundwork;
+  return {
+    elapsedMs,
+    repository: {
+      source: repository.source.path,
+      why: repository.source.why,
+      commits: repository.commits,
+      head: repository.head,
+    },
+    contract: { name: init.contract.name, verified: init.contract.verified, checks: init.contract.checks },
+    goalId: place.goalId,
+    generationId: place.generationId,
+    adoption,
+    commit: story.commit,
+    check: { runId: story.checkRunId, resultAt: story.checkResultAt },
+    escapee: {
+      runId: left.launched.run.runId,
+      scopeId: left.launched.scopeId,
+      pid: left.pid,
+      summary: left.summary,
+      refusal: left.refusal,
+      holders: left.holders,
+    },
+    sealed,
+    receipts,
+    doesNotCover: init.doesNotCover,
+    closing,
+  };
+}
+
+export function lastLines({ elapsedMs }: ReturnType<typeof reportOf>, style: Style): string[] {
+  return ['', `${style.green('done')} in ${(elapsedMs / 1_000).toFixed(1)} s; ${style.dim('next: custody init')}`];
+}

@@ -1,0 +1,63 @@
+/** The parts that are played: what is asked, who does it, who checks it, and who stays behind. Plain sh, no model. */
+
+/** The file that the agent is asked for, at the top of the worktree. */
+export const resultFile = 'CUSTODY-DEMO.md';
+
+export const title = 'Take a census';
+
+export const request = `Count the files and the commits of this repository, and commit the figures as ${resultFile}.`;
+
+/** It asks before its two steps and waits at a pipe for the answer, so that nobody has to guess how far it has come. */
+const agent = `# The scripted agent of the demonstration.
+set -eu
+desk=\${0%/*}
+export GIT_AUTHOR_NAME='Demo agent' GIT_AUTHOR_EMAIL=agent@example.org
+export GIT_COMMITTER_NAME='Demo agent' GIT_COMMITTER_EMAIL=agent@example.org
+export GIT_CONFIG_NOSYSTEM=1
+
+ask() {
+  mkfifo "$desk/$1"
+  echo "asks: $2"
+  read -r answer < "$desk/$1"
+  echo "hears: $answer"
+}
+
+echo "reads: $(cat "$CUSTODY_REQUEST_FILE")"
+files=$(($(git ls-files | wc -l)))
+echo "files $files" > ${resultFile}
+echo "writes: files $files"
+ask count 'may I count the commits too?'
+commits=$(git rev-list --count HEAD)
+echo "commits $commits" >> ${resultFile}
+echo "writes: commits $commits"
+ask commit 'may I commit?'
+git add -f ${resultFile}
+git commit -q -m 'Count files and commits'
+echo "commits: $(git rev-parse HEAD)"
+`;
+
+/** Does the sums again, from the commit before. */
+const check = `# The check of the demonstration.
+set -eu
+export GIT_CONFIG_NOSYSTEM=1
+git log -1 --format='commit %H'
+git diff --check HEAD~1 HEAD
+files=$(($(git ls-tree -r --name-only HEAD~1 | wc -l)))
+commits=$(git rev-list --count HEAD~1)
+counted=$(git show HEAD:${resultFile})
+test "$counted" = "files $files
+commits $commits" || { echo "wrong: $counted; there are $files files and $commits commits"; exit 1; }
+echo "right: $files files, $commits commits"
+`;
+
+export const scripts: Readonly<Record<string, string>> = {
+  'request.txt': `${request}\n`,
+  'agent.sh': agent,
+  'check.sh': check,
+};
+
+/** Its own session, so that neither its parent's end nor a signal to a process group reaches it. */
+export const escapeeCommand = ['sh', '-c', 'setsid sleep 600 & echo "leaves: pid $!"'] as const;
+
+/** What the scripts call, besides what every shell has built in. */
+export const tools = ['git', 'sh', 'mkfifo', 'setsid', 'sleep', 'wc', 'cat', 'grep', 'ls'] as const;

@@ -1,0 +1,50 @@
+/**
+ * What a plain shell sees of processes. Custody's own eyes would be a poor witness for Custody; these few lines anybody
+ * can type.
+ */
+import { attempt, outputOf } from './command.ts';
+
+/** Nothing of the demonstration in it: the witness must not find itself. */
+const env = { PATH: process.env.PATH, LC_ALL: 'C' };
+
+/** Those of `pids` that the kernel knows and that have not ended (proc_pid_stat(5): Z and X are dead). */
+export async function living(pids: readonly number[]): Promise<readonly number[]> {
+  const script = 'for pid; do { read -r line < "/proc/$pid/stat"; } 2> /dev/null && echo "$line"; done; true';
+  const stats = await outputOf('sh', ['-c', script, 'sh', ...pids.map(String)], { env });
+  return stats.split('\n').flatMap((stat) => {
+    const [, pid, state = 'X'] = /^(\d+) \(.*\) (\S)/.exec(stat) ?? [];
+    return state === 'Z' || state === 'X' ? [] : [Number(pid)];
+  });
+}
+
+export interface Traces {
+  /** How many processes there were to look at. */
+  readonly lookedAt: number;
+  readonly pids: readonly number[];
+}
+
+/** Every process that has `name` in its environment or in the path of its working directory. */
+export async function tracesOf(name: string): Promise<Traces> {
+  const script = [
+    'set -- /proc/[0-9]*',
+    'echo "$#"',
+    'grep -lsF -e "$NEEDLE" /proc/[0-9]*/environ',
+    'ls -ld /proc/[0-9]*/cwd 2> /dev/null | grep -F -e "$NEEDLE"',
+    'true',
+  ].join('\n');
+  // The name goes through a variable of the shell itself, which is not exported to what it starts.
+  const { stdout } = await attempt('sh', [], { env, input: `NEEDLE=${name}\n${script}\n` });
+  const [first = '0', ...lines] = stdout.trim().split('\n');
+  const pids = lines.flatMap((line) => /\/proc\/(\d+)\/(?:environ|cwd)/.exec(line)?.[1] ?? []);
+  return { lookedAt: Number(first), pids: [...new Set(pids.map(Number))] };
+}
+
+/** What a crash, an out-of-memory killer or a hasty person does to a daemon. */
+export const killAtOnce = (pid: number): Promise<string> =>
+  outputOf('sh', ['-c', 'kill -KILL "$1"', 'sh', String(pid)], { env });
+
+/** The first of `names` that is not in PATH. */
+export async function missing(names: readonly string[]): Promise<string | undefined> {
+  const script = 'for name; do command -v "$name" > /dev/null || { echo "$name"; exit; }; done';
+  return (await outputOf('sh', ['-c', script, 'sh', ...names], { env })) || undefined;
+}
