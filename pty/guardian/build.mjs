@@ -8,6 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   accessSync,
+  chmodSync,
   constants,
   existsSync,
   mkdirSync,
@@ -102,13 +103,17 @@ export function buildGuardian({ outDir, defines = [], quick = false }) {
   const stamp = [build, ...defines].join(' ');
   const target = join(outDir, executableName);
   if (isCurrent(outDir, stamp)) return target;
-  mkdirSync(outDir, { recursive: true });
+  // Explicit modes, whatever the umask of whoever installs: other users of the machine run this executable too.
+  if (mkdirSync(outDir, { recursive: true }) !== undefined) chmodSync(outDir, 0o755);
   const fresh = join(outDir, `${executableName}.${process.pid}`);
   try {
     const request = { output: fresh, build, defines, quick };
     const failure = compile({ ...request, linkage: ['-static', '-s'] }) && compile({ ...request, linkage: ['-s'] });
     if (failure) throw new GuardianBuildError('compile_failed', `the guardian does not compile:\n${failure}`, 1);
+    if (isCurrent(outDir, stamp)) return target; // somebody else was quicker: leave the file whose inode is in use
     writeFileSync(`${fresh}.stamp`, stamp);
+    chmodSync(fresh, 0o755);
+    chmodSync(`${fresh}.stamp`, 0o644);
     renameSync(fresh, target);
     renameSync(`${fresh}.stamp`, `${target}.stamp`);
   } finally {

@@ -78,14 +78,17 @@ bool drain_begin(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms) {
   return false;
 }
 
-/* Gives up this round. What was stopped and not killed runs on; the guardian keeps waiting, and can be asked again. */
+/*
+ * Gives up this round. What was stopped and not killed runs on; the guardian keeps waiting, and can be asked again.
+ * Survivors are all that has not been reaped: also a zombie that an outside tracer holds keeps the proof back.
+ */
 static void exhaust(struct guardian *g) {
   struct members m = {0};
   struct sweep seen;
   if (g->drain.phase == DRAIN_QUIESCE) resume_suspended(g);
   sweep(g, &m, 0, &seen);
   g->drain.phase = DRAIN_EXHAUSTED;
-  say_exhausted(g, seen.living + nested_count(g));
+  say_exhausted(g, m.count);
   members_free(&m);
 }
 

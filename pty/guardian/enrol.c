@@ -95,25 +95,44 @@ void enrol_done(struct guardian *g) {
 
 /* --- outer side ------------------------------------------------------------------------------------------------- */
 
+#ifndef CUSTODY_WITHOUT_EXE_CHECK
+static int open_exe(const char *process) {
+  char name[48];
+  struct text path = TEXT_OVER(name);
+  text_add(&path, "/proc/");
+  text_add(&path, process);
+  text_add(&path, "/exe");
+  return open(path.at, O_RDONLY | O_CLOEXEC);
+}
+
+/* By content: a rebuilt or reinstalled guardian has another inode, and another version is known by its digest. */
+static bool is_known_build(const struct guardian *g, int exe) {
+  char theirs[DIGEST_HEX + 1], ours[DIGEST_HEX + 1];
+  if (!digest_of(exe, theirs)) return false;
+  for (size_t at = 0; at < g->builds; at++) {
+    if (memcmp(g->build[at], theirs, DIGEST_HEX) == 0) return true;
+  }
+  int self = open_exe("self");
+  bool same = self >= 0 && digest_of(self, ours) && memcmp(ours, theirs, DIGEST_HEX) == 0;
+  if (self >= 0) close(self);
+  return same;
+}
+#endif
+
 /* A descendant that wants to be spared must be a guardian: our own executable, or a build known by its digest. */
 static bool is_guardian(const struct guardian *g, pid_t pid) {
 #ifdef CUSTODY_WITHOUT_EXE_CHECK
   (void)g, (void)pid;
   return true;
 #else
-  char name[48], hex[DIGEST_HEX + 1];
-  struct text path = TEXT_OVER(name);
+  char process[24];
+  struct text number = TEXT_OVER(process);
   struct stat exe;
-  bool known = false;
-  text_add(&path, "/proc/");
-  text_unsigned(&path, (uint64_t)pid);
-  text_add(&path, "/exe");
-  int fd = open(path.at, O_RDONLY | O_CLOEXEC);
+  text_unsigned(&number, (uint64_t)pid);
+  int fd = open_exe(number.at);
   if (fd < 0) return false;
-  if (fstat(fd, &exe) == 0) known = exe.st_dev == g->exe_dev && exe.st_ino == g->exe_ino;
-  if (!known && g->builds > 0 && digest_of(fd, hex)) {
-    for (size_t at = 0; at < g->builds; at++) known = known || memcmp(g->build[at], hex, DIGEST_HEX) == 0;
-  }
+  bool same = fstat(fd, &exe) == 0 && exe.st_dev == g->exe_dev && exe.st_ino == g->exe_ino;
+  bool known = same || is_known_build(g, fd);
   close(fd);
   return known;
 #endif
@@ -151,14 +170,15 @@ void enrol_answer(struct guardian *g, struct client *c, const char *scope) {
   client_send(g, c, line.at, line.used);
 }
 
-/* At ECHILD every nested guardian has ended; what it said last may still be unread. */
+/*
+ * At ECHILD every nested guardian has ended; what it said last may still be unread. Whoever has not said `done` by then
+ * never will.
+ */
 void nested_settle(struct guardian *g) {
   for (int at = 0; at < CLIENTS; at++) {
-    while (g->client[at].nested) {
-      struct client *c = &g->client[at];
-      client_ready(g, c);
-      if (c->nested && c->done) client_drop(g, c);
-    }
+    struct client *c = &g->client[at];
+    if (c->nested) client_ready(g, c);
+    if (c->nested) client_drop(g, c);
   }
 }
 
@@ -168,10 +188,4 @@ bool is_nested(const struct guardian *g, pid_t pid, uint64_t start) {
     if (c->nested && c->peer.pid == pid && c->peer.start == start) return true;
   }
   return false;
-}
-
-size_t nested_count(const struct guardian *g) {
-  size_t count = 0;
-  for (int at = 0; at < CLIENTS; at++) count += g->client[at].nested;
-  return count;
 }

@@ -207,7 +207,6 @@ void enrol_done(struct guardian *g);
 void enrol_answer(struct guardian *g, struct client *c, const char *scope);
 void nested_settle(struct guardian *g);
 bool is_nested(const struct guardian *g, pid_t pid, uint64_t start);
-size_t nested_count(const struct guardian *g);
 
 /* digest.c: SHA-256 of an executable, in lowercase hex */
 bool digest_of(int fd, char hex[DIGEST_HEX + 1]);
