@@ -3,6 +3,8 @@
  * of what the request creates follow from it, so that a repeat is the same request to the last byte.
  */
 import { createHash, randomUUID } from 'node:crypto';
+import type { ActorKind } from '../../machines/ids.ts';
+import type { Host } from '../host/api.ts';
 import { OperatingError } from './operatingError.ts';
 
 export interface RequestKey {
@@ -35,3 +37,18 @@ export const reusedRequest = (requestId: string): OperatingError =>
     exitCode: 11,
     next: ['use a fresh --request-id'],
   });
+
+/**
+ * Whether this very request was carried out before. The host remembers event ids per actor, so an id that was used for
+ * another actor has to be found out here. Throws `event_id_conflict` (exit 11) for that.
+ */
+export function wasApplied(
+  host: Pick<Host, 'applied'>,
+  { eventId, requestId }: Pick<RequestKey, 'eventId' | 'requestId'>,
+  [kind, id]: readonly [ActorKind, string],
+): boolean {
+  const applied = host.applied(eventId);
+  if (applied.length === 0) return false;
+  if (applied.some(({ actor }) => actor.kind === kind && actor.id === id)) return true;
+  throw reusedRequest(requestId);
+}

@@ -4,12 +4,13 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assessOwnership } from '../../../machines/assessment.ts';
 import type { GoalId, NodeId, RepoId } from '../../../machines/ids.ts';
+import type { HostedEnvelope, Outcome } from '../../host/outcome.ts';
 import { everyActor, required, resolveId } from '../actorAccess.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults, DecisionResult } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { OperatingError } from '../operatingError.ts';
-import { requestKey } from '../requestIds.ts';
+import { requestKey, reusedRequest, wasApplied } from '../requestIds.ts';
 import { assertAccepted, draft } from '../submission.ts';
 import { goalDetailView, goalView } from '../views/goalView.ts';
 import { registerRepository } from './repositories.ts';
@@ -35,6 +36,9 @@ export async function addGoal(
     });
   }
   const to = ['goal', goalId] as const;
+  const queueEventId = `${key.eventId}:queue`;
+  if (wasApplied(host, key, to) && host.applied(queueEventId).length > 0 !== args.queue)
+    throw reusedRequest(key.requestId);
   const payload = {
     goalId,
     title: args.title,
@@ -46,9 +50,7 @@ export async function addGoal(
   const drafts = [draft('goal.created', { to, payload, by, eventId: key.eventId })];
   if (args.queue) {
     // A new Goal is at its first revision, and a repeat of the request is a duplicate before anybody looks at it.
-    drafts.push(
-      draft('goal.queued', { to, payload: { expectedRevision: 1, actor: by }, by, eventId: `${key.eventId}:queue` }),
-    );
+    drafts.push(draft('goal.queued', { to, payload: { expectedRevision: 1, actor: by }, by, eventId: queueEventId }));
   }
   assertAccepted(await host.submit(drafts));
   return { data: goalView(context, goalId) };
@@ -125,16 +127,29 @@ export async function queueGoal(
   const { host, store } = context;
   const goalId = resolveId(store, 'goal', args.id);
   const key = requestKey(store.installationId, 'goals.queue', args.requestId);
-  const expectedRevision = args.expectRevision ?? required(host, 'goal', goalId).context.revision;
+  const isRepeat = wasApplied(host, key, ['goal', goalId]);
+  const expectedRevision =
+    args.expectRevision ??
+    (isRepeat ? revisionOfFirst(context, key.eventId) : undefined) ??
+    required(host, 'goal', goalId).context.revision;
   const payload = { expectedRevision, actor: by };
-  const eventId = key.eventId;
-  if (host.applied(eventId).length === 0 || args.expectRevision !== undefined) {
-    const [outcome] = await host.submit([draft('goal.queued', { to: ['goal', goalId], payload, by, eventId })]);
-    assertAccepted([outcome!], [`custody goals show ${goalId}`]);
-    return { data: decision(context, goalId, outcome!.outcome) };
-  }
-  return { data: decision(context, goalId, 'duplicate') };
+  const [outcome] = await host.submit([
+    draft('goal.queued', { to: ['goal', goalId], payload, by, eventId: key.eventId }),
+  ]);
+  assertAccepted([outcome!], [`custody goals show ${goalId}`]);
+  return { data: decision(context, goalId, firstOutcome(outcome!)) };
 }
+
+/** A repeat that names no revision means the one that the first request found; undefined when that was another decision. */
+function revisionOfFirst({ host, store }: DaemonContext, eventId: string): number | undefined {
+  const [first] = host.applied(eventId);
+  const [entry] = store.journal.page({ after: first!.position - 1, limit: 1 });
+  if (!entry?.intact || entry.type !== 'goal.queued') return undefined;
+  return (entry.envelope as HostedEnvelope).payload.expectedRevision as number;
+}
+
+/** A repeat is answered as the first request was (STOP-08). */
+const firstOutcome = ({ outcome, stored }: Outcome): string => stored ?? outcome;
 
 /** Terminal intent first, then the end of what works on the Goal here; that some of it does not end undoes nothing (STOP-04). */
 export async function cancelGoal(
@@ -144,6 +159,7 @@ export async function cancelGoal(
   const { host, store } = context;
   const goalId = resolveId(store, 'goal', args.id);
   const key = requestKey(store.installationId, 'goals.cancel', args.requestId);
+  wasApplied(host, key, ['goal', goalId]);
   const link = { name: 'goalId', value: goalId };
   const open = [...everyActor(host, 'executionScope', { released: false, link })].map(({ id }) => id);
   const payload = { requestId: key.requestId, actor: by, reason: args.reason };
@@ -157,5 +173,5 @@ export async function cancelGoal(
     assessment: assessOwnership(required(host, 'executionScope', scopeId)),
   }));
   const isUnsettled = args.waitMs !== undefined && scopes.some(({ assessment }) => assessment.state !== 'exited');
-  return { data: { ...decision(context, goalId, outcome!.outcome), scopes }, exitCode: isUnsettled ? 5 : 0 };
+  return { data: { ...decision(context, goalId, firstOutcome(outcome!)), scopes }, exitCode: isUnsettled ? 5 : 0 };
 }

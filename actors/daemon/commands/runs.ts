@@ -7,7 +7,7 @@ import type { CallResults } from '../api/results.ts';
 import type { RunView, StopView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { OperatingError } from '../operatingError.ts';
-import { requestKey } from '../requestIds.ts';
+import { requestKey, wasApplied } from '../requestIds.ts';
 import { assertAccepted, draft } from '../submission.ts';
 import { rootScopeOf, runDetailView, runView } from '../views/runView.ts';
 import { isDrained, reached } from './waiting.ts';
@@ -82,8 +82,9 @@ export async function stopRun(context: DaemonContext, args: ParsedArguments<'run
     });
   const { scopeId, graceMs, budgetMs } = scope.context;
   const startedMonoMs = clock.monoMs();
+  const key = requestKey(store.installationId, 'runs.stop', args.requestId);
+  const isRepeat = wasApplied(host, key, ['executionScope', scopeId]);
   if (!scope.hasTag('capacityReleased')) {
-    const key = requestKey(store.installationId, 'runs.stop', args.requestId);
     const bounds = {
       ...(args.graceMs === undefined ? {} : { graceMs: args.graceMs }),
       ...(args.budgetMs === undefined ? {} : { budgetMs: args.budgetMs }),
@@ -99,12 +100,12 @@ export async function stopRun(context: DaemonContext, args: ParsedArguments<'run
   const after = required(host, 'executionScope', scopeId);
   const elapsedMs = Math.round(clock.monoMs() - startedMonoMs);
   const assessment = assessOwnership(after);
-  const data = { runId, scopeId, outcome: outcomeOf(scope, after), assessment, elapsedMs };
+  const outcome = scope.hasTag('capacityReleased') && !isRepeat ? 'already_ended' : outcomeOf(after);
+  const data = { runId, scopeId, outcome, assessment, elapsedMs };
   return { data, exitCode: assessment.state === 'exited' ? 0 : 5 };
 }
 
-function outcomeOf(before: ScopeSnapshot, after: ScopeSnapshot): string {
-  if (before.hasTag('capacityReleased')) return 'already_ended';
+function outcomeOf(after: ScopeSnapshot): string {
   const assessment = assessOwnership(after);
   if (assessment.state === 'exited') return assessment.proof === 'never_launched' ? 'never_launched' : 'proved';
   if (assessment.state === 'unverified') return 'stopped_unverified';

@@ -13,7 +13,7 @@ import { contractDraft } from '../contract/record.ts';
 import { filterDriversOf, git, Serial } from '../git/git.ts';
 import { gitDirectoryOf } from '../git/locate.ts';
 import { OperatingError } from '../operatingError.ts';
-import { type RequestKey, requestKey } from '../requestIds.ts';
+import { type RequestKey, requestKey, wasApplied } from '../requestIds.ts';
 import { assertAccepted, draft } from '../submission.ts';
 import { blockerViews, worktreeView } from '../views/worktreeView.ts';
 import { fileIdentityOf } from '../worktreeIdentity.ts';
@@ -45,8 +45,7 @@ export async function addWorktree(
     });
   const key = requestKey(store.installationId, 'worktrees.add', args.requestId);
   const generationId = key.idOf<GenerationId>('W');
-  if (host.snapshotOf('worktreeGeneration', generationId) !== undefined)
-    return { data: worktreeView(context, generationId) };
+  if (wasApplied(host, key, ['worktreeGeneration', generationId])) return { data: worktreeView(context, generationId) };
   const plan: WorktreePlan = {
     key,
     generationId,
@@ -167,6 +166,7 @@ export async function closeWorktree(
   const key = requestKey(store.installationId, 'worktrees.close', args.requestId);
   const payload = { requestId: key.requestId, actor: by };
   const generation = required(host, 'worktreeGeneration', id);
+  wasApplied(host, key, ['worktreeGeneration', id]);
   // Closed is closed: asking again finds what was asked for.
   if (generation.matches({ lifecycle: 'open' })) {
     assertAccepted(
@@ -185,9 +185,10 @@ export async function sealWorktree(
 ): Promise<Answer<WorktreeView>> {
   const { host, store } = context;
   const id = resolveId(store, 'worktreeGeneration', args.id);
+  const key = requestKey(store.installationId, 'worktrees.seal', args.requestId);
+  wasApplied(host, key, ['worktreeGeneration', id]);
   if (required(host, 'worktreeGeneration', id).matches({ lifecycle: 'sealed' }))
     return { data: worktreeView(context, id) };
-  const key = requestKey(store.installationId, 'worktrees.seal', args.requestId);
   const payload = { requestId: key.requestId, actor: by };
   const [outcome] = await host.submit([
     draft('seal.requested', { to: ['worktreeGeneration', id], payload, by, eventId: key.eventId }),
