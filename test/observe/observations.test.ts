@@ -44,6 +44,7 @@ interface Bench {
   readonly cursor?: string;
   readonly backoff?: Backoff;
   readonly timeBudgetMs?: number;
+  readonly batch?: number;
 }
 
 function lane({ all, clock = new FakeClock(), deliver = async () => undefined, adapter = real, ...rest }: Bench) {
@@ -68,8 +69,9 @@ function lane({ all, clock = new FakeClock(), deliver = async () => undefined, a
   return { passes$, events, asked, pass, seen, subscription, clock };
 }
 
-/** Says what the test wants instead of looking. */
+/** Says what the test wants instead of looking, for ten processes in each slice. */
 function puppetAdapter(verdict: (request: SampleRequest) => Partial<Sample>, context?: () => ContextResult) {
+  const seen = real.observe(self);
   const slices: number[] = [];
   return {
     slices,
@@ -77,7 +79,7 @@ function puppetAdapter(verdict: (request: SampleRequest) => Partial<Sample>, con
     context: context ?? (() => real.context()),
     sampleSlice(requests: readonly SampleRequest[]) {
       slices.push(requests.length);
-      return requests.slice(0, 10).map((request) => ({ ...real.observe(self), ...verdict(request) }));
+      return requests.slice(0, 10).map((request) => ({ ...seen, ...verdict(request) }));
     },
   };
 }
@@ -169,6 +171,10 @@ describe('the observation lane', () => {
     clock.advance(300_000);
     await pass();
     expect(await pass()).toMatchObject({ processed: 1, paused: 0 });
+    result = 'unknown';
+    await pass();
+    const last = events.findLast((event) => event.type === 'batch')!;
+    expect(last.observed[0]!.retryAtMonoMs).toBe(clock.monoMs() + 1_000);
   });
 
   it('OBS-04: without a context nobody is sampled, and the lane itself pauses', async () => {
@@ -187,9 +193,11 @@ describe('the observation lane', () => {
     });
     expect(adapter.slices).toEqual([]);
     problem = false;
-    // Before its time a pass does not begin; two requests for one are one.
+    // Before its time no pass begins.
     passes$.next();
     passes$.next();
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(events).toHaveLength(1);
     clock.advance(1_000);
     expect(await pass()).toMatchObject({ type: 'passEnded', processed: 3 });
     expect(events).toHaveLength(3);
@@ -218,7 +226,7 @@ describe('the observation lane', () => {
   });
 
   it('lets the event loop have its turn between batches that are delivered at once', async () => {
-    const { pass } = lane({ all: recorded(64 * 5 + 1) });
+    const { pass } = lane({ all: recorded(51), adapter: puppetAdapter(() => ({})), batch: 10 });
     expect(await turnsDuring(pass)).toBeGreaterThanOrEqual(5);
   });
 

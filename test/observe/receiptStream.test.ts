@@ -180,7 +180,14 @@ describe('receipts as a stream', () => {
       scope.publishAll();
       scopes$.next({ watch: scope.expected });
     }
+    let turns = 0;
+    const counting = () => {
+      turns += 1;
+      if (summary().length < 600) setImmediate(counting);
+    };
+    setImmediate(counting);
     await until(600);
+    expect(turns).toBeGreaterThanOrEqual(Math.floor(200 / 16));
     for (let index = 0; index < 200; index += 1) {
       const own = summary().filter((line) => line.startsWith(`S${index} `));
       expect(own).toEqual([`S${index} start`, `S${index} status`, `S${index} exit`]);
