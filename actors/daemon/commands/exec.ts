@@ -5,7 +5,7 @@ import type { GoalSnapshot } from '../../../machines/goal.ts';
 import type { RunId, ScopeId } from '../../../machines/ids.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
 import type { Draft } from '../../host/outcome.ts';
-import { committed, everyActor, required, resolveId } from '../actorAccess.ts';
+import { everyActor, required, resolveId } from '../actorAccess.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
@@ -13,7 +13,7 @@ import { assertAdmitted } from '../launch/admission.ts';
 import type { LaunchOutcome } from '../launch/pendingLaunches.ts';
 import { OperatingError } from '../operatingError.ts';
 import { type Recipe, recipeDigest } from '../recipe.ts';
-import { type RequestKey, requestKey, reusedRequest } from '../requestIds.ts';
+import { type RequestKey, requestKey, reusedRequest, wasApplied } from '../requestIds.ts';
 import { admissionOf } from '../root.ts';
 import { assertAccepted, draft } from '../submission.ts';
 import { runView } from '../views/runView.ts';
@@ -24,21 +24,25 @@ type Result = Answer<CallResults['runs.exec']>;
 
 const by = 'operator';
 
-interface Plan {
+interface Identity {
   readonly key: RequestKey;
   readonly runId: RunId;
   readonly scopeId: ScopeId;
+  /** Of what the caller asked for; what the job is told besides may differ from one moment to the next. */
+  readonly digest: string;
+}
+
+interface Plan extends Identity {
   readonly goal: GoalSnapshot;
   readonly generation: GenerationSnapshot;
   readonly recipe: Recipe;
-  readonly digest: string;
 }
 
 export async function execRun(context: DaemonContext, args: Arguments): Promise<Result> {
   const started = process.hrtime.bigint();
-  const plan = planOf(context, args);
-  const first = context.host.applied(plan.key.eventId)[0];
-  if (first !== undefined) return repeated(context, plan);
+  const identity = identityOf(context, args);
+  if (wasApplied(context.host, identity.key, ['run', identity.runId])) return repeated(context, identity, args);
+  const plan = planOf(context, identity, args);
   assertAdmitted({ ...context, admission: () => admissionOf(context.root) }, plan.goal.context.goalId);
   const pending = context.pendingLaunches.add(plan.scopeId, plan.recipe);
   try {
@@ -58,24 +62,29 @@ export async function execRun(context: DaemonContext, args: Arguments): Promise<
   return { data: { ...runView(context, plan.runId), launch: { steps: pending.steps } } };
 }
 
-function planOf(context: DaemonContext, args: Arguments): Plan {
+function identityOf({ store }: DaemonContext, args: Arguments): Identity {
+  const key = requestKey(store.installationId, 'runs.exec', args.requestId);
+  const asked = { ...args, cwd: args.cwd ?? '', stdin: stdinOf(args) };
+  return { key, runId: key.idOf<RunId>('R'), scopeId: key.idOf<ScopeId>('S'), digest: recipeDigest(asked) };
+}
+
+const stdinOf = ({ stdin }: Arguments): Buffer | null => (stdin === undefined ? null : Buffer.from(stdin, 'base64'));
+
+function planOf(context: DaemonContext, identity: Identity, args: Arguments): Plan {
   const { host, store } = context;
   const goalId = resolveId(store, 'goal', args.goalId);
   const goal = required(host, 'goal', goalId);
   if (goal.hasTag('terminal')) throw unmet(`${goalId} is ${goal.context.status}`, [`custody goals show ${goalId}`]);
   const generation = generationFor(context, goalId, args.generationId);
   assertInPlace(generation);
-  const key = requestKey(store.installationId, 'runs.exec', args.requestId);
-  const runId = key.idOf<RunId>('R');
-  const scopeId = key.idOf<ScopeId>('S');
   const recipe: Recipe = {
     argv: args.argv,
-    env: { ...args.env, ...workOrder(context, { runId, scopeId, goal, generation }) },
+    env: { ...args.env, ...workOrder(context, { ...identity, goal, generation }) },
     cwd: directoryIn(generation.context.path, args.cwd),
     umask: args.umask,
-    stdin: args.stdin === undefined ? null : Buffer.from(args.stdin, 'base64'),
+    stdin: stdinOf(args),
   };
-  return { key, runId, scopeId, goal, generation, recipe, digest: recipeDigest(recipe) };
+  return { ...identity, goal, generation, recipe };
 }
 
 /** What the job is told about itself (GOAL-05): references, never the text of the request. */
@@ -188,12 +197,25 @@ function reservation(context: DaemonContext, plan: Plan, args: Arguments): Draft
   ];
 }
 
-/** The first result, if it was the same request to the last byte of its recipe; nothing is launched again. */
-async function repeated(context: DaemonContext, { key, runId, scopeId, digest }: Plan): Promise<Result> {
-  const scope = committed(context.host, 'executionScope', scopeId);
-  if (scope === undefined || scope.context.recipeDigest !== digest) throw reusedRequest(key.requestId);
+/** The first result, whatever has become of the Goal since, if it was the same request; nothing is launched again. */
+async function repeated(context: DaemonContext, identity: Identity, args: Arguments): Promise<Result> {
+  const { runId, scopeId, key } = identity;
+  if (!isSameRequest(context, identity, args)) throw reusedRequest(key.requestId);
   await context.pendingLaunches.get(scopeId)?.outcome;
   return { data: { ...runView(context, runId), launch: { steps: [] } } };
+}
+
+function isSameRequest({ host, store }: DaemonContext, { runId, scopeId, digest }: Identity, args: Arguments): boolean {
+  const run = required(host, 'run', runId).context;
+  const scope = required(host, 'executionScope', scopeId).context;
+  return (
+    scope.recipeDigest === digest &&
+    run.goalRef?.goalId === resolveId(store, 'goal', args.goalId) &&
+    run.label === (args.label ?? null) &&
+    (args.generationId === undefined ||
+      run.generationId === resolveId(store, 'worktreeGeneration', args.generationId)) &&
+    (args.onRootExit === undefined || scope.onRootExit === args.onRootExit)
+  );
 }
 
 const launchExitCodes: Readonly<Record<string, number>> = {
