@@ -101,7 +101,11 @@ export const goalMachine = goalSetup.createMachine({
               description: 'Being written. Nobody works on it until it is queued.',
               on: {
                 'round.authored': { guard: canAuthor, actions: 'appendRound' },
-                'goal.queued': { guard: 'hasAuthoredRound', target: 'todo', actions: 'nextOccurrence' },
+                'goal.queued': {
+                  guard: and(['hasAuthoredRound', 'revisionExpected']),
+                  target: 'todo',
+                  actions: 'nextOccurrence',
+                },
               },
             },
             todo: {

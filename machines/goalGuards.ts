@@ -62,6 +62,7 @@ const workflowGuards = {
   revisionExpected: ({ context, event }: Question) => {
     assertEvent(event, [
       'round.authored',
+      'goal.queued',
       'decision.stepSelected',
       'goal.nodeAssigned',
       'review.accepted',

@@ -154,6 +154,12 @@ describe('revisions', () => {
     expect(tell(before, type).context.revision).toBe(before.context.revision + 1);
   });
 
+  it('SEL-02: queueing on an older revision is refused as well', () => {
+    const before = tell(goalAt('backlog'), 'round.authored');
+    expect(offer(before, 'goal.queued', { expectedRevision: 1 }).guards).toEqual(['revisionExpected']);
+    expect(tell(before, 'goal.queued').context).toMatchObject({ status: 'todo', round: 2 });
+  });
+
   it('GOAL-02: a Round that asks for nothing is refused', () => {
     expect(offer(goalAt('plan'), 'round.authored', emptyRound).guards).toEqual(['requestNonEmpty']);
   });
@@ -193,6 +199,17 @@ describe('what other nodes decided', () => {
     const before = goalAt('plan');
     for (const type of ['sync.workflowApplied', 'sync.cancelApplied'] as const)
       expect(offer(before, type, bend).guards).toContain('occurrenceNewer');
+  });
+
+  it('SYNC-02 SYNC-03: another node for it leaves the progress made here, and the worker here is out of date', () => {
+    const before = claimed('implement');
+    const after = tell(before, 'sync.nodeApplied');
+    expect(after.value).toEqual(before.value);
+    expect(after.context).toMatchObject({ nodeId: otherNode, occurrence: before.context.occurrence });
+    expect(offer(after, 'sideEffect.started', { basis: basisOf(before.context) }).guards).toEqual(['basisCurrent']);
+    const leased = integrationAt('leased');
+    expect(tell(leased, 'sync.nodeApplied').value.integration).toBe('idle');
+    expect(offer(leased, 'sync.nodeApplied', { nodeId: leased.context.nodeId }).change).toBe('noop');
   });
 
   it('I-05: a boundary of ours that is ahead stays', () => {

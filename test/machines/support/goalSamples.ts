@@ -101,7 +101,7 @@ const sameNode = ({ nodeId }: GoalContext) => ({ nodeId });
 export const goalSamples: readonly Sample[] = [
   ...byRevision('round.authored'),
   sample('round.authored', ['empty request'], emptyRound),
-  sample('goal.queued'),
+  ...byRevision('goal.queued'),
   ...fromWorker('claim.recorded'),
   ...fromWorker('step.advanced'),
   sample('step.advanced', ['other step'], withBasis({}, { to: 'backlog' })),

@@ -136,7 +136,7 @@ const workflowRows = [
   row(active, 'sync.nodeApplied', { actions: ['applyRemoteNode'], ids: ['SYNC-02'] }),
   row(`${active}.backlog`, 'round.authored', { guards: authoring, actions: ['appendRound'], ids: ['GOAL-02'] }),
   row(`${active}.backlog`, 'goal.queued', {
-    guards: ['hasAuthoredRound'],
+    guards: ['hasAuthoredRound', 'revisionExpected'],
     to: `${active}.todo`,
     actions: ['nextOccurrence'],
     ids: ['GOAL-02'],
