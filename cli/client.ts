@@ -1,14 +1,10 @@
-/**
- * The command line's end of the API: HTTP over the daemon's UNIX socket, one connection per request, nothing kept
- * alive, so that a process that has its answer ends at once.
- */
-import { type IncomingMessage, request } from 'node:http';
-import { createConnection, type Socket } from 'node:net';
+/** The command line's end of the API. One connection per request, so that a process that has its answer ends at once. */
 import type { CallName, StreamName } from '../actors/daemon/api/contract.ts';
 import type { ApiError, Reply } from '../actors/daemon/api/views.ts';
-import { type Rendezvous, withSocketAddress } from '../actors/daemon/places.ts';
+import type { Rendezvous } from '../actors/daemon/places.ts';
 import { daemonGone, daemonUnresponsive, fromApi, protocolError, usage } from './failure.ts';
 import { jsonLines } from './jsonLines.ts';
+import { type Answer, Broken, exchange, type Message, Silent } from './wire.ts';
 
 export interface Hello {
   readonly protocol: number;
@@ -23,12 +19,10 @@ export class DaemonAbsent extends Error {
   override readonly name = 'DaemonAbsent';
 }
 
-interface Sent {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly body?: unknown;
+interface Terms {
   /** How long the answer may take to begin; 0 waits for ever. */
   readonly answerWithinMs: number;
+  readonly requestId?: string | undefined;
 }
 
 export class Client {
@@ -40,100 +34,66 @@ export class Client {
 
   /** Throws DaemonAbsent, or `daemon_gone`, `daemon_unresponsive` and `protocol_error`. A refusal is a Reply. */
   async call<Data>(name: CallName, body: { readonly requestId?: string }, answerWithinMs = 0): Promise<Reply<Data>> {
-    const answer = await this.#send({ method: 'POST', path: `/v1/call/${name}`, body, answerWithinMs }, body.requestId);
-    const reply = await answeredJson<Reply<Data>>(answer, body.requestId);
+    const terms = { answerWithinMs, requestId: body.requestId };
+    const reply = await this.#ask<Reply<Data>>({ method: 'POST', path: `/v1/call/${name}`, body }, terms);
     if (typeof reply?.ok !== 'boolean') throw protocolError('it is no reply');
     return reply;
   }
 
-  async hello(answerWithinMs = 5_000): Promise<Hello> {
-    const answer = await this.#send({ method: 'GET', path: '/v1/hello', answerWithinMs }, undefined);
-    return answeredJson<Hello>(answer, undefined);
+  hello(answerWithinMs = 5_000): Promise<Hello> {
+    return this.#ask<Hello>({ method: 'GET', path: '/v1/hello' }, { answerWithinMs });
   }
 
   /** Lines until the daemon ends the stream; leaving the loop closes the connection. A line with `error` is thrown. */
   async *stream<Line>(name: StreamName, body: unknown): AsyncGenerator<Line, void, undefined> {
-    const answer = await this.#send({ method: 'POST', path: `/v1/stream/${name}`, body, answerWithinMs: 0 }, undefined);
+    const answer = await this.#send({ method: 'POST', path: `/v1/stream/${name}`, body }, { answerWithinMs: 0 });
     try {
-      if (answer.statusCode !== 200) throw protocolError(`status ${answer.statusCode}`);
-      for await (const line of jsonLines(answer)) {
+      if (answer.status !== 200) throw protocolError(`status ${answer.status}`);
+      for await (const line of jsonLines(answer.body)) {
         const { error } = line as { readonly error?: ApiError };
         if (error) throw fromApi(error);
         yield line as Line;
       }
     } catch (cause) {
-      throw isConnectionFault(cause) ? daemonGone(undefined) : cause;
+      throw cause instanceof Broken ? daemonGone(undefined) : cause;
     } finally {
-      answer.destroy();
+      answer.leave();
     }
   }
 
-  async #send({ method, path, body, answerWithinMs }: Sent, requestId: string | undefined): Promise<IncomingMessage> {
-    const socket = await connect(this.#daemon);
-    return new Promise((resolve, reject) => {
-      const content = body === undefined ? '' : JSON.stringify(body);
-      const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) };
-      const sent = request({ method, path, headers, createConnection: () => socket }, (answer) => {
-        clearTimeout(timer);
-        resolve(answer);
-      });
-      const expire = () => sent.destroy(daemonUnresponsive(this.#daemon.pid, answerWithinMs));
-      const timer = answerWithinMs > 0 ? setTimeout(expire, answerWithinMs) : undefined;
-      sent.on('error', (cause) => {
-        clearTimeout(timer);
-        reject(isConnectionFault(cause) ? daemonGone(requestId) : cause);
-      });
-      sent.end(content);
-    });
+  async #ask<T>(message: Message, terms: Terms): Promise<T> {
+    const { status, length, body } = await this.#send(message, terms);
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of body) chunks.push(chunk);
+    } catch (cause) {
+      throw cause instanceof Broken ? daemonGone(terms.requestId) : cause;
+    }
+    if (status === 413) throw usage('the request is too large for the daemon', ['pass large input as a file']);
+    if (status !== 200) throw protocolError(`status ${status}`);
+    const content = Buffer.concat(chunks);
+    // Without a length nobody could tell a whole answer from the first half of one.
+    if (length === undefined) throw protocolError('its length is missing');
+    if (content.length < length) throw daemonGone(terms.requestId);
+    try {
+      return JSON.parse(content.toString('utf8')) as T;
+    } catch {
+      throw protocolError('it is not JSON');
+    }
   }
-}
 
-/** The descriptor of a long path's directory must live until the kernel has connected, hence a socket of our own. */
-function connect(daemon: Pick<Rendezvous, 'socket' | 'pid'>): Promise<Socket> {
-  return absentUnlessFound(
-    withSocketAddress(
-      daemon.socket,
-      (address) =>
-        new Promise<Socket>((resolve, reject) => {
-          const socket = createConnection(address);
-          socket.once('error', reject);
-          socket.once('connect', () => resolve(socket.off('error', reject)));
-        }),
-    ),
-    daemon.pid,
-  );
-}
-
-async function absentUnlessFound(connecting: Promise<Socket>, pid: number): Promise<Socket> {
-  try {
-    return await connecting;
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    // A full backlog (unix(7): EAGAIN) means that the process is there and accepts nothing.
-    if (code === 'EAGAIN') throw daemonUnresponsive(pid, 0);
-    if (code === 'ECONNREFUSED' || code === 'ENOENT' || code === 'ENOTDIR') throw new DaemonAbsent(code);
-    throw cause;
+  async #send(message: Message, { answerWithinMs, requestId }: Terms): Promise<Answer> {
+    const { socket, pid } = this.#daemon;
+    try {
+      return await exchange(socket, message, answerWithinMs);
+    } catch (cause) {
+      if (cause instanceof Silent) throw daemonUnresponsive(pid, answerWithinMs);
+      if (cause instanceof Broken) throw daemonGone(requestId);
+      const { code } = cause as NodeJS.ErrnoException;
+      // A full backlog (unix(7): EAGAIN) means that the process is there and accepts nothing.
+      if (code === 'EAGAIN') throw daemonUnresponsive(pid, 0);
+      if (code === 'ECONNREFUSED' || code === 'ENOENT' || code === 'ENOTDIR') throw new DaemonAbsent(code);
+      throw cause;
+    }
   }
-}
-
-async function answeredJson<T>(answer: IncomingMessage, requestId: string | undefined): Promise<T> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of answer) chunks.push(chunk as Buffer);
-  } catch {
-    throw daemonGone(requestId);
-  }
-  const text = Buffer.concat(chunks).toString('utf8');
-  if (answer.statusCode === 413) throw usage('the request is too large for the daemon', ['pass large input as a file']);
-  if (answer.statusCode !== 200) throw protocolError(`status ${answer.statusCode}`);
-  try {
-    return JSON.parse(text) as T;
-  } catch {
-    throw protocolError('it is not JSON');
-  }
-}
-
-function isConnectionFault(cause: unknown): boolean {
-  const { code } = cause as NodeJS.ErrnoException;
-  return code === 'ECONNRESET' || code === 'EPIPE' || code === 'ABORT_ERR' || code === 'ERR_STREAM_PREMATURE_CLOSE';
 }

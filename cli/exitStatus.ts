@@ -17,10 +17,13 @@ export function exitStatusOf({ result }: Pick<RunView, 'result'>): number {
     case 'dumped':
       return result.signal === null ? 5 : 128 + result.signal;
     case 'execFailed':
-      return result.errno === noSuchFile ? 127 : 126;
+      return execFailureStatus(result.errno);
     case 'notReleased':
       return 125;
     default:
       return 5;
   }
 }
+
+/** What a shell says of a command that it could not execute. */
+export const execFailureStatus = (errno: unknown): number => (errno === noSuchFile ? 127 : 126);

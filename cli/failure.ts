@@ -30,10 +30,11 @@ export const notInitialised = (stateDir: string): OperatingError =>
   });
 
 /** The connection broke after the request was sent: whether it was carried out is unknown until it is repeated. */
-export function daemonGone(requestId: string | undefined): OperatingError {
-  const repeat = requestId
-    ? `repeat the command with --request-id ${requestId}: it is then done at most once`
-    : 'repeat the command: it changes nothing';
+export function daemonGone(
+  requestId: string | undefined,
+  again = 'repeat the command: it changes nothing',
+): OperatingError {
+  const repeat = requestId ? `repeat the command with --request-id ${requestId}: it is then done at most once` : again;
   return new OperatingError({
     code: 'daemon_gone',
     message: 'the daemon went away before it had answered',

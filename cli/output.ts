@@ -26,14 +26,19 @@ export class Output {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly style: Style;
-  readonly #errorStyle: Style;
+  readonly #color: boolean;
   #hasStatus = false;
 
   constructor({ json, quiet, color }: OutputOptions) {
     this.json = json;
     this.quiet = quiet;
     this.style = styleFor(process.stdout, process.env, color);
-    this.#errorStyle = styleFor(process.stderr, process.env, color);
+    this.#color = color;
+  }
+
+  /** Made when it is needed: opening the stream takes longer than many a command. */
+  get #errorStyle(): Style {
+    return styleFor(process.stderr, process.env, this.#color);
   }
 
   /** Prints the answer and returns its exit status. With --quiet only the ids remain, one a line. */

@@ -22,7 +22,8 @@ export async function waitForRun(invocation: Invocation, wanted: Wanted): Promis
   } catch (cause) {
     if (!(cause instanceof OperatingError)) throw cause;
     const { code, message, exitCode, retryable } = cause;
-    const next = [...new Set([...cause.next, `custody runs wait ${wanted.id}`])];
+    const again = `custody runs wait ${wanted.id}`;
+    const next = retryable ? [...new Set([...cause.next, again])] : cause.next;
     throw new OperatingError({
       code,
       message,

@@ -1,13 +1,15 @@
 // `custody status` against `node -e 0`: what a person waits for on top of the interpreter itself. Runs the shipped
 // bundle against a daemon of its own, interleaved, so that a change of the machine's speed hits both alike.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const rounds = Number(process.argv[2] ?? 60);
-const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+const root = new URL('../../', import.meta.url);
+const { bin } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
+const program = fileURLToPath(new URL(bin.custody, root));
 const home = mkdtempSync(join(tmpdir(), 'custody-bench-'));
 const env = { PATH: process.env.PATH, HOME: home, CUSTODY_HOME: join(home, 'state') };
 const custody = (...args) => execFileSync(process.execPath, [program, ...args], { env, cwd: home });

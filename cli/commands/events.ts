@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { EventView } from '../../actors/daemon/api/views.ts';
 import { parseWhole } from '../duration.ts';
+import { daemonGone } from '../failure.ts';
 import { example } from '../globalOptions.ts';
 import { action, type Invocation } from '../invocation.ts';
 import { eventLine, eventLines } from '../print/events.ts';
@@ -19,11 +20,15 @@ export function registerEvents(program: Command): void {
     program
       .command('events')
       .description('what was recorded, in order')
-      .option('--since <position>', 'only what follows this position', parseWhole(0, Number.MAX_SAFE_INTEGER))
+      .option(
+        '--since <position>',
+        'only what follows this position (default: everything)',
+        parseWhole(0, Number.MAX_SAFE_INTEGER),
+      )
       .option('--actor <id>', 'only what concerns this Goal, run, worktree or scope')
       .option('--type <type>', 'only this type of event')
       .option('-n, --limit <n>', 'at most this many (default: 200)', parseWhole(1, 1_000))
-      .option('-f, --follow', 'go on with what is recorded from now on (with --json: JSON lines)')
+      .option('-f, --follow', 'then go on with what is recorded from now on (with --json: JSON lines)')
       .action(action(events)),
     'custody events --actor R2c',
     'custody events --follow --json',
@@ -36,9 +41,12 @@ async function events(invocation: Invocation, options: EventOptions): Promise<nu
   if (!follow) {
     return output.answer(await invocation.call('events', { since, actor, type, limit }), eventLines);
   }
+  let last = since ?? 0;
   for await (const event of invocation.stream<EventView>('events.follow', { since, actor, type })) {
     if (output.json) output.record(event);
     else output.text(eventLine(event, output.style));
+    last = event.position;
   }
-  return 0;
+  // The journal has no end, so whoever wrote to this stream has.
+  throw daemonGone(undefined, `custody events --follow --since ${last}`);
 }

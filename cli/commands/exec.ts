@@ -1,15 +1,18 @@
 /** runs exec: launch a command under a guardian for a Goal. */
 import type { Command } from 'commander';
 import { Option } from 'commander';
+import type { CallArguments } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
+import { OperatingError } from '../../actors/daemon/operatingError.ts';
 import { parseDuration } from '../duration.ts';
-import { exitStatusOf } from '../exitStatus.ts';
+import { execFailureStatus, exitStatusOf } from '../exitStatus.ts';
 import { usage } from '../failure.ts';
 import { followRun } from '../follow.ts';
 import { addRequestId, collect, example } from '../globalOptions.ts';
 import { readInput } from '../input.ts';
 import { action, type Invocation } from '../invocation.ts';
 import { workloadEnvironment } from '../launchEnvironment.ts';
+import type { Answer } from '../output.ts';
 import { runLines } from '../print/runs.ts';
 import { waitForRun } from '../wait.ts';
 
@@ -70,22 +73,7 @@ async function exec(
   if (options.exitStatus && !options.wait && !options.follow) {
     throw usage('--exit-status needs --wait or --follow', ['custody runs exec GOAL --wait --exit-status -- CMD...']);
   }
-  const stdin = options.stdin === undefined ? undefined : await readInput('--stdin', options.stdin, largestStdinBytes);
-  const launched = await invocation.call('runs.exec', {
-    goalId,
-    generationId: options.worktree,
-    argv,
-    env: workloadEnvironment(process.env, options.env ?? []),
-    cwd: options.cwd,
-    umask: process.umask(),
-    label: options.name,
-    onRootExit: options.onRootExit,
-    graceMs: options.grace,
-    budgetMs: options.budget,
-    timeoutMs: options.timeout,
-    stdin: stdin?.toString('base64'),
-    requestId: invocation.requestId,
-  });
+  const launched = await launch(invocation, options, [goalId, ...argv]);
   const { output } = invocation;
   const { runId } = launched.data;
   if (options.follow) {
@@ -99,4 +87,36 @@ async function exec(
   const data: CallResults['runs.exec'] = { ...ended.data, launch: launched.data.launch };
   const exitCode = output.answer({ ...ended, command: 'runs.exec', data }, runLines, () => [runId]);
   return options.exitStatus ? exitStatusOf(ended.data) : exitCode;
+}
+
+/** Throws what the daemon refuses; with --exit-status a command that cannot be executed has a shell's exit status. */
+async function launch(
+  invocation: Invocation,
+  options: ExecOptions,
+  [goalId = '', ...argv]: readonly string[],
+): Promise<Answer<CallResults['runs.exec']>> {
+  const stdin = options.stdin === undefined ? undefined : await readInput('--stdin', options.stdin, largestStdinBytes);
+  const args: CallArguments<'runs.exec'> = {
+    goalId,
+    generationId: options.worktree,
+    argv,
+    env: workloadEnvironment(process.env, options.env ?? []),
+    cwd: options.cwd,
+    umask: process.umask(),
+    label: options.name,
+    onRootExit: options.onRootExit,
+    graceMs: options.grace,
+    budgetMs: options.budget,
+    timeoutMs: options.timeout,
+    stdin: stdin?.toString('base64'),
+    requestId: invocation.requestId,
+  };
+  try {
+    return await invocation.call('runs.exec', args);
+  } catch (cause) {
+    if (!options.exitStatus || !(cause instanceof OperatingError) || cause.code !== 'exec_failed') throw cause;
+    const { code, message, retryable, next, details } = cause;
+    const exitCode = execFailureStatus(details?.errno);
+    throw new OperatingError({ code, message, exitCode, retryable, next, ...(details ? { details } : {}) });
+  }
 }

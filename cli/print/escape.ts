@@ -5,11 +5,15 @@
 
 /** Joiners inside emoji and Indic scripts are harmless and stay. */
 const unprintable = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+/** Nearly every text is this, and the test costs far less than the classes above. */
+const plainAscii = /^[ -~]*$/;
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** One line, safe for any terminal. */
 export function printable(value: unknown): string {
-  return String(value).replace(unprintable, (character) => {
+  const text = String(value);
+  if (plainAscii.test(text)) return text;
+  return text.replace(unprintable, (character) => {
     const code = character.codePointAt(0) as number;
     const hex = code.toString(16);
     return short[character] ?? (code < 0x100 ? `\\x${hex.padStart(2, '0')}` : `\\u{${hex}}`);
@@ -23,7 +27,9 @@ export function line(parts: TemplateStringsArray, ...values: readonly unknown[])
 
 /** JSON in which no character can act on a terminal; the text that it stands for is unchanged. */
 export function terminalSafeJson(value: unknown): string {
-  return JSON.stringify(value).replace(unprintable, (character) =>
+  const text = JSON.stringify(value);
+  if (plainAscii.test(text)) return text;
+  return text.replace(unprintable, (character) =>
     Array.from(
       { length: character.length },
       (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,

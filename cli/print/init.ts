@@ -1,23 +1,48 @@
 /** What init found and made. */
-import type { CheckView } from '../../actors/daemon/api/views.ts';
+import type { InitView } from '../../actors/daemon/initialise.ts';
 import { checkLines } from './checks.ts';
+import { line } from './escape.ts';
 import type { Style } from './style.ts';
-import { type Cell, fields } from './table.ts';
+import { fields } from './table.ts';
 
-/** The view is plain facts plus `checks`; facts are shown in the order in which they were stated. */
-export function initLines(view: object, style: Style): string[] {
-  const { checks = [], ...facts } = view as { readonly checks?: readonly CheckView[] };
-  return [...fields(factsOf(facts, ''), style), ...checkLines(checks, style)];
+/** While a daemon holds the store, nobody else opens it; that it serves says that there is nothing to initialise. */
+export interface ServedView {
+  readonly stateDir: string;
+  readonly created: false;
+  readonly servedByPid: number;
 }
 
-/** `paths: { stateDir }` becomes `paths stateDir`. */
-function factsOf(value: object, prefix: string): (readonly [string, Cell])[] {
-  return Object.entries(value).flatMap(([name, fact]) => {
-    const label = prefix + name;
-    if (fact === null || fact === undefined) return [];
-    if (Array.isArray(fact)) return fact.length > 0 ? [[label, fact.map(text).join(', ')] as const] : [];
-    return typeof fact === 'object' ? factsOf(fact, `${label} `) : [[label, String(fact)] as const];
-  });
+export function initLines(view: Omit<InitView, 'warnings'> | ServedView, style: Style): string[] {
+  const { stateDir, created } = view;
+  const state = created ? 'created' : 'was there already';
+  if ('servedByPid' in view) {
+    return fields(
+      [
+        ['state', stateDir],
+        ['store', `${state}; the daemon (pid ${view.servedByPid}) serves it`],
+      ],
+      style,
+    );
+  }
+  const { installationId, filesystem, journalMode, synchronous, contract, doesNotCover } = view;
+  return [
+    ...fields(
+      [
+        ['state', stateDir],
+        ['store', `${state}, ${journalMode}, synchronous ${synchronous}, on ${filesystem}`],
+        ['installation', installationId],
+        [
+          'contract',
+          contract.verified
+            ? { text: `${contract.name} verified on this host`, paint: style.green }
+            : { text: `${contract.name} NOT verified on this host`, paint: style.red },
+        ],
+      ],
+      style,
+    ),
+    ...checkLines(contract.checks, style),
+    ...(doesNotCover.length > 0 ? [style.dim('an exit proof does not cover:')] : []),
+    ...doesNotCover.map((text) => line`  ${text}`),
+    ...(created ? [style.dim('next: custody goals add TITLE --request FILE')] : []),
+  ];
 }
-
-const text = (entry: unknown): string => (typeof entry === 'object' ? JSON.stringify(entry) : String(entry));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Client, DaemonAbsent } from '../../cli/client.ts';
-import { chunk, type FaultyDaemon, faultyDaemon, head } from './support/faultyDaemon.ts';
+import { type FaultyDaemon, faultyDaemon, head } from './support/faultyDaemon.ts';
 
 let daemon: FaultyDaemon | undefined;
 afterEach(async () => {
@@ -45,7 +45,6 @@ describe('a daemon that dies during a call', () => {
     ['with a clean end before it answers', (connection: Socket) => connection.end()],
     ['in the head', (connection: Socket) => connection.end('HTTP/1.1 200 O')],
     ['in the body', (connection: Socket) => connection.end(head(500) + reply)],
-    ['in a chunk', (connection: Socket) => connection.end(Buffer.concat([Buffer.from(head('chunked')), chunk(reply)]))],
   ])('%s is gone, and the request id makes a repeat safe', async (_, behave) => {
     const client = await clientOf(behave);
     await expect(client.call('pause', { requestId: 'req-1' })).rejects.toMatchObject({
@@ -70,6 +69,7 @@ describe('an answer that is none', () => {
     ['no JSON', `${head(5)}hello`, ['protocol_error', 1]],
     ['no reply', `${head(2)}{}`, ['protocol_error', 1]],
     ['null', `${head(4)}null`, ['protocol_error', 1]],
+    ['an answer without a length', head() + reply, ['protocol_error', 1]],
     ['another status', head(0, '500 Internal Server Error'), ['protocol_error', 1]],
     ['a request that is too large', head(0, '413 Payload Too Large'), ['usage', 2]],
   ] as const)('%s has a name', async (_, answer, [code, exitCode]) => {
@@ -94,39 +94,39 @@ describe('streams', () => {
     for await (const line of client.stream('events.follow', {})) got.push(line);
     return got;
   };
-  const streaming = (chunks: readonly (string | Buffer)[], end: string | Buffer = '0\r\n\r\n') =>
+  const streaming = (...parts: readonly (string | Buffer)[]) =>
     clientOf((connection) => {
-      connection.write(head('chunked'));
-      for (const part of chunks) connection.write(chunk(part));
-      connection.end(end);
+      connection.write(head());
+      for (const part of parts) connection.write(part);
+      connection.end();
     });
 
   it('put lines and characters together that arrive in pieces', async () => {
-    const bytes = Buffer.from('{"a":"日本"}\n{"b":1}\n\n{"c":2}');
+    const bytes = Buffer.from('{"a":"日本"}\n{"b":1}\n\n{"c":2}\n');
     const pieces = Array.from(bytes, (byte) => Buffer.of(byte));
-    expect(await lines(await streaming(pieces))).toEqual([{ a: '日本' }, { b: 1 }, { c: 2 }]);
+    expect(await lines(await streaming(...pieces))).toEqual([{ a: '日本' }, { b: 1 }, { c: 2 }]);
   });
 
   it('end with the error that the last line carries', async () => {
     const error = { code: 'not_found', message: 'no run', retryable: false, next: ['custody runs list'], exitCode: 3 };
-    const client = await streaming(['{"a":1}\n', `${JSON.stringify({ error })}\n`]);
+    const client = await streaming('{"a":1}\n', `${JSON.stringify({ error })}\n`);
     await expect(lines(client)).rejects.toMatchObject({ code: 'not_found', exitCode: 3, next: ['custody runs list'] });
   });
 
   it.each(['not json\n', '17\n', '{"half":\n'])('refuse the line %j', async (text) => {
-    await expect(lines(await streaming([text]))).rejects.toMatchObject({ code: 'protocol_error' });
+    await expect(lines(await streaming(text))).rejects.toMatchObject({ code: 'protocol_error' });
   });
 
   it('are gone when the daemon dies in the middle of a line', async () => {
-    await expect(lines(await streaming(['{"a":1}\n{"b"'], ''))).rejects.toMatchObject({ code: 'daemon_gone' });
+    await expect(lines(await streaming('{"a":1}\n{"b"'))).rejects.toMatchObject({ code: 'daemon_gone' });
   });
 
   it('are left by leaving the loop', async () => {
     let left: Promise<void> | undefined;
     const client = await clientOf((connection) => {
       left = new Promise((resolve) => connection.once('close', () => resolve()));
-      connection.write(head('chunked'));
-      connection.write(chunk('{"a":1}\n'));
+      connection.write(head());
+      connection.write('{"a":1}\n');
     });
     for await (const _ of client.stream('events.follow', {})) break;
     await left;

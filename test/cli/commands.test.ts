@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answered, type Installation, installation, refused } from './support/installation.ts';
+import { withJson } from './support/program.ts';
 
 let here: Installation;
 let goalId: string;
@@ -14,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => here.dispose());
 
 const ask = (...args: string[]) => here.ask(args);
-const refuse = async (...args: string[]) => refused(await here.custody([...args, '--json']));
+const refuse = async (...args: string[]) => refused(await here.custody(withJson(args)));
 
 describe('every command answers one JSON object', () => {
   it('init: a second one changes nothing', async () => {
@@ -172,8 +173,7 @@ describe('what does not exist', () => {
     ['runs', 'logs', 'Rnothing'],
     ['runs', 'exec', 'Gnothing', '--', 'true'],
   ])('%s %s %s exits 3 with the list to look at', async (...args) => {
-    const split = args.indexOf('--');
-    const finished = await here.custody(split < 0 ? [...args, '--json'] : args.toSpliced(split, 0, '--json'));
+    const finished = await here.custody(withJson(args));
     expect(refused(finished)).toMatchObject({
       code: 'not_found',
       exitCode: 3,

@@ -11,7 +11,7 @@ const story = `
   custody() { "$NODE" "$CUSTODY" "$@"; }
   cd "$HOME/repository ü"
   custody init > /dev/null
-  goal=$(custody goals add 'größer 日本' --queue --quiet)
+  goal=$(custody goals add 'größer 日本' --queue --request README.md --quiet)
   worktree=$(custody worktrees add "$goal" --quiet)
   custody runs exec "$goal" --follow -- sh -c 'printf "hällo\\n"; touch made'
   custody worktrees close "$worktree" > /dev/null

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Installation, installation, refused } from './support/installation.ts';
+import { withJson } from './support/program.ts';
 
 let here: Installation;
 beforeAll(async () => {
@@ -12,14 +13,14 @@ describe('--request-id', () => {
     const twice = async (...args: string[]) => {
       const split = args.indexOf('--');
       const line = args.toSpliced(split < 0 ? args.length : split, 0, '--request-id', `twice ${args.join(' ')}`);
-      const json = line.toSpliced(line.indexOf('--request-id'), 0, '--json');
+      const json = withJson(line);
       const [first, second] = [await here.custody(json), await here.custody(json)];
       expect(first.code).toBe(0);
       const [one, two] = [first, second].map(({ stdout }) => JSON.parse(stdout));
       expect(two.ok).toBe(true);
       return [one.data, two.data];
     };
-    const [goal, sameGoal] = await twice('goals', 'add', 'a title', '--queue');
+    const [goal, sameGoal] = await twice('goals', 'add', 'a title', '--queue', '--request', 'README.md');
     expect(sameGoal.goalId).toBe(goal.goalId);
     const [worktree, sameWorktree] = await twice('worktrees', 'add', goal.goalId);
     expect(sameWorktree.generationId).toBe(worktree.generationId);

@@ -18,19 +18,27 @@ const shell = (script: string) =>
   );
 
 describe('a reader that has seen enough', () => {
-  it.each(['events', 'events --json', 'events --follow --json', 'runs exec GOAL --follow -- yes'])(
+  it.each(['events', 'events --json', "runs exec GOAL --follow -- sh -c 'seq 1 100000; sleep 600'"])(
     'is no failure of custody %s',
     async (command) => {
       const line = command.replace('GOAL', goalId);
-      const { stdout, stderr } = await shell(
-        `"$NODE" "$CUSTODY" ${line} | head -n 1 > /dev/null; echo "\${PIPESTATUS[0]}"`,
-      );
+      const { stdout, stderr } = await shell(`"$NODE" "$CUSTODY" ${line} | head -n 1 > /dev/null; echo $PIPESTATUS`);
       expect({ stdout, stderr }).toEqual({ stdout: '0\n', stderr: '' });
       for (const { runId } of (await here.ask(['runs', 'list', '--active'])).data.runs) {
         await here.ask(['runs', 'stop', runId, '--grace', '0', '--wait', '20s']);
       }
     },
   );
+});
+
+it('a reader that has left ends a stream with the next line that it would have got', async () => {
+  const left = shell('"$NODE" "$CUSTODY" events --follow --json | head -n 1 > /dev/null; echo $PIPESTATUS');
+  let ended = false;
+  void left.then(() => {
+    ended = true;
+  });
+  while (!ended) await here.ask(['goals', 'add', 'one more line']);
+  expect(await left).toMatchObject({ stdout: '0\n', stderr: '' });
 });
 
 describe('--follow', () => {

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { emptyHome, type Home, json, run } from './support/program.ts';
+import { emptyHome, type Home, json, run, withJson } from './support/program.ts';
 
 let home: Home;
 beforeAll(() => {
@@ -34,8 +34,7 @@ describe('what no command understands', () => {
     expect(plainly.stderr).toContain('(usage)');
     expect(plainly.stderr).toContain(next);
 
-    const end = args.indexOf('--');
-    const asJson = await run(end < 0 ? [...args, '--json'] : args.toSpliced(end, 0, '--json'), home);
+    const asJson = await run(withJson(args), home);
     expect(asJson).toMatchObject({ code: 2, stderr: '' });
     expect(json(asJson)).toMatchObject({ ok: false, error: { code: 'usage', retryable: false } });
     expect(json(asJson).error?.next.join('\n')).toContain(next);

@@ -39,12 +39,6 @@ export async function faultyDaemon(behave: (connection: Socket) => void, path?: 
   };
 }
 
-export const head = (length: number | 'chunked', status = '200 OK'): string =>
-  `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\n${
-    length === 'chunked' ? 'transfer-encoding: chunked' : `content-length: ${length}`
-  }\r\n\r\n`;
-
-export const chunk = (data: string | Buffer): Buffer => {
-  const bytes = Buffer.from(data);
-  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
-};
+/** The head of an answer; without a length it is that of a stream, which ends with the connection. */
+export const head = (length?: number, status = '200 OK'): string =>
+  `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\n${length === undefined ? '' : `content-length: ${length}\r\n`}\r\n`;

@@ -2,7 +2,16 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { emptyHome, type Finished, type Home, type JsonAnswer, json, type RunOptions, run } from './program.ts';
+import {
+  emptyHome,
+  type Finished,
+  type Home,
+  type JsonAnswer,
+  json,
+  type RunOptions,
+  run,
+  withJson,
+} from './program.ts';
 
 export interface Installation extends Home {
   readonly repo: string;
@@ -40,7 +49,7 @@ export async function installation({ name, env = {} }: InstallationOptions = {})
   const custody = (args: readonly string[], options: Partial<RunOptions> = {}) =>
     run(args, { cwd: repo, env: merged, ...options });
   const ask = async (args: readonly string[], options?: Partial<RunOptions>) =>
-    answered(await custody([...args, '--json'], options));
+    answered(await custody(withJson(args), options));
   const made: Installation = {
     ...home,
     env: merged,
@@ -48,7 +57,7 @@ export async function installation({ name, env = {} }: InstallationOptions = {})
     custody,
     ask,
     async goalWithWorktree() {
-      const { goalId } = (await ask(['goals', 'add', 'a goal', '--queue'])).data;
+      const { goalId } = (await ask(['goals', 'add', 'a goal', '--queue', '--request', 'README.md'])).data;
       const { generationId, path } = (await ask(['worktrees', 'add', goalId])).data;
       return { goalId, generationId, path };
     },

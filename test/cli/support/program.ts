@@ -4,8 +4,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import manifest from '../../../package.json' with { type: 'json' };
 
-export const program = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
+/** What an installation puts on the PATH. */
+export const program = fileURLToPath(new URL(`../../../${manifest.bin.custody}`, import.meta.url));
 
 export interface Finished {
   readonly code: number | null;
@@ -90,4 +92,10 @@ export interface JsonAnswer {
     // biome-ignore lint/suspicious/noExplicitAny: as above
     readonly details?: any;
   };
+}
+
+/** The same command line with --json, in front of the workload's own words. */
+export function withJson(args: readonly string[]): string[] {
+  const end = args.indexOf('--');
+  return args.toSpliced(end < 0 ? args.length : end, 0, '--json');
 }

@@ -1,0 +1,36 @@
+/** Every command, with its options, its help and its errors. */
+import { type Command, CommanderError } from 'commander';
+import { endWithReader } from './closedReader.ts';
+import { failureOf } from './failure.ts';
+import { Output } from './output.ts';
+import { showOverview } from './overview.ts';
+import { buildProgram } from './program.ts';
+import { deepestCommand, usageOf } from './usage.ts';
+
+/** Sets the exit status of the process; what is printed and asked is up to the command that `words` name. */
+export async function main(words: readonly string[]): Promise<void> {
+  endWithReader(process.stdout);
+  endWithReader(process.stderr);
+  // Leaving a wait or a stream ends only the looking; the work goes on.
+  process.once('SIGINT', () => process.exit(130));
+  const program = buildProgram(words[0]);
+  try {
+    await program.parseAsync(words, { from: 'user' });
+  } catch (thrown) {
+    process.exitCode = report(thrown, program, words);
+  }
+}
+
+/** Shows what stopped the command and returns the exit status. */
+function report(thrown: unknown, program: Command, words: readonly string[]): number {
+  if (thrown instanceof CommanderError) {
+    if (thrown.exitCode === 0) return 0;
+    if (thrown.code === 'commander.help' && deepestCommand(program, words) === program) return showOverview(program);
+  }
+  const error = thrown instanceof CommanderError ? usageOf(thrown, program, words) : failureOf(thrown);
+  // The options may be what could not be parsed, so the words themselves say which form was asked for.
+  const end = words.indexOf('--');
+  const own = end < 0 ? words : words.slice(0, end);
+  new Output({ json: own.includes('--json'), quiet: false, color: !own.includes('--no-color') }).failure(error);
+  return error.exitCode;
+}
