@@ -4,6 +4,7 @@ import type { Findings } from './findings.ts';
 import type { GuardianTalk } from './guardianTalk.ts';
 import type { LaunchCoordinator } from './launch/coordinator.ts';
 import type { PendingLaunches } from './launch/pendingLaunches.ts';
+import type { SlotPool } from './launch/slotPool.ts';
 import type { Root } from './root.ts';
 import type { Runtime } from './runtime.ts';
 import type { DeadlineService } from './services/deadlineService.ts';
@@ -11,6 +12,7 @@ import type { ReceiptService } from './services/receiptService.ts';
 
 export interface DaemonContext extends Runtime {
   readonly pendingLaunches: PendingLaunches;
+  readonly slotPool: SlotPool;
   readonly launches: LaunchCoordinator;
   readonly receipts: ReceiptService;
   readonly deadlines: DeadlineService;

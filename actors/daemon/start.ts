@@ -21,6 +21,7 @@ import { Findings } from './findings.ts';
 import { createGuardianTalk } from './guardianTalk.ts';
 import { createLaunchCoordinator } from './launch/coordinator.ts';
 import { type LaunchPoint, PendingLaunches } from './launch/pendingLaunches.ts';
+import { SlotPool } from './launch/slotPool.ts';
 import { createLiveSystem } from './liveSystem.ts';
 import { type Places, type Rendezvous, socketDirectory } from './places.ts';
 import { recover } from './recovery.ts';
@@ -88,6 +89,7 @@ async function assemble(options: DaemonOptions, store: Store, loadedConfig: Load
     startedMonoMs: clock.monoMs(),
   };
   const context = wire(runtime, new PendingLaunches(failpoint));
+  await context.slotPool.sweep((scopeId) => store.actors.keyOf({ kind: 'executionScope', id: scopeId }) !== undefined);
   await recover(context);
   host.effects.start();
   context.deadlines.resume();
@@ -97,6 +99,7 @@ async function assemble(options: DaemonOptions, store: Store, loadedConfig: Load
     leave = resolve;
   });
   const { server, socket } = await serve({ ...context, leave }, options);
+  void context.slotPool.fill();
   void keepContractCurrent(runtime).catch((error) =>
     log.error({ error: describe(error) }, 'the contract was not verified'),
   );
@@ -109,7 +112,8 @@ function wire(runtime: Runtime, pendingLaunches: PendingLaunches): DaemonContext
   const receipts = createReceiptService({ ...runtime, findings });
   const deadlines = createDeadlineService(runtime);
   const observation = createObservationService({ ...runtime, findings, receipts });
-  const launches = createLaunchCoordinator(runtime, pendingLaunches);
+  const slotPool = new SlotPool(runtime.places.scopesDir);
+  const launches = createLaunchCoordinator({ ...runtime, slotPool }, pendingLaunches);
   const root = createLiveSystem({
     ...runtime,
     receipts,
@@ -134,6 +138,7 @@ function wire(runtime: Runtime, pendingLaunches: PendingLaunches): DaemonContext
     receipts,
     deadlines,
     pendingLaunches,
+    slotPool,
     launches,
     root,
     guardians: createGuardianTalk({ ...runtime, findings }),
@@ -180,6 +185,7 @@ async function takeDown(context: DaemonContext, server: ApiServer, socket: strin
   context.receipts.commands.end();
   context.deadlines.commands.end();
   await context.host.close();
+  await context.slotPool.close();
   context.adapter.close();
   context.store.close();
 }

@@ -15,7 +15,7 @@ import { OperatingError } from '../operatingError.ts';
 import { type Recipe, recipeDigest } from '../recipe.ts';
 import { type RequestKey, requestKey, reusedRequest, wasApplied } from '../requestIds.ts';
 import { admissionOf } from '../root.ts';
-import { assertAccepted, draft } from '../submission.ts';
+import { draft } from '../submission.ts';
 import { runView } from '../views/runView.ts';
 import { assertInPlace } from '../worktreeIdentity.ts';
 
@@ -44,17 +44,12 @@ export async function execRun(context: DaemonContext, args: Arguments): Promise<
   if (wasApplied(context.host, identity.key, ['run', identity.runId])) return repeated(context, identity, args);
   const plan = planOf(context, identity, args);
   assertAdmitted({ ...context, admission: () => admissionOf(context.root) }, plan.goal.context.goalId);
-  const pending = context.pendingLaunches.add(plan.scopeId, plan.recipe);
-  try {
-    await pending.timed('reserve commit', async () =>
-      assertAccepted(await context.host.submit(reservation(context, plan, args)), [
-        `custody goals show ${plan.goal.context.goalId}`,
-      ]),
-    );
-  } catch (error) {
-    context.pendingLaunches.drop(plan.scopeId);
-    throw error;
-  }
+  const pending = await context.launches.request({
+    scopeId: plan.scopeId,
+    recipe: plan.recipe,
+    drafts: reservation(context, plan, args),
+    next: [`custody goals show ${plan.goal.context.goalId}`],
+  });
   if (args.timeoutMs !== undefined) context.deadlines.armHard(plan.scopeId, args.timeoutMs);
   const outcome = await pending.outcome;
   pending.steps.push({ step: 'total', ms: Number(process.hrtime.bigint() - started) / 1e6 });

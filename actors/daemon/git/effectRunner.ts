@@ -9,13 +9,13 @@ import type { WorkloadResult } from '../../../machines/evidence.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { ScopeId } from '../../../machines/ids.ts';
 import { committed } from '../actorAccess.ts';
-import type { PendingLaunches } from '../launch/pendingLaunches.ts';
+import type { LaunchCoordinator } from '../launch/coordinator.ts';
 import { OperatingError } from '../operatingError.ts';
 import { type Recipe, recipeDigest } from '../recipe.ts';
 import type { Runtime } from '../runtime.ts';
-import { assertAccepted, draft } from '../submission.ts';
+import { draft } from '../submission.ts';
 
-type Parts = Pick<Runtime, 'host' | 'config' | 'places'> & { readonly pendingLaunches: PendingLaunches };
+type Parts = Pick<Runtime, 'host' | 'config' | 'places'> & { readonly launches: LaunchCoordinator };
 
 export interface EffectRequest {
   readonly scopeId: ScopeId;
@@ -36,7 +36,6 @@ const largestOutput = 1_048_576;
 /** Resolves when the scope is proved. Throws when the program could not be started. */
 export async function runEffect(parts: Parts, { scopeId, purpose, recipe }: EffectRequest): Promise<EffectResult> {
   const { host, config, places } = parts;
-  const pending = parts.pendingLaunches.add(scopeId, recipe);
   const payload = {
     scopeId,
     runId: null,
@@ -52,14 +51,8 @@ export async function runEffect(parts: Parts, { scopeId, purpose, recipe }: Effe
     budgetMs: config.drainBudgetMs,
     purpose,
   };
-  try {
-    assertAccepted(
-      await host.submit([draft('scope.requested', { to: ['executionScope', scopeId], payload, by: 'daemon' })]),
-    );
-  } catch (error) {
-    parts.pendingLaunches.drop(scopeId);
-    throw error;
-  }
+  const requested = draft('scope.requested', { to: ['executionScope', scopeId], payload, by: 'daemon' });
+  const pending = await parts.launches.request({ scopeId, recipe, drafts: [requested], next: [] });
   const outcome = await pending.outcome;
   if (outcome.kind === 'refused') {
     throw new OperatingError({

@@ -1,21 +1,28 @@
 /**
- * Carries one launch from the committed request to the open gate (C.11-3, ruling 6): receipt space, guardian, both
- * identities, then identity and release in one commit, then the gate byte. Whatever goes wrong before that commit leaves
- * an image that never ran.
+ * Carries one launch from the request to the open gate (C.11-3, ruling 6) in two commits: receipt space, then everything
+ * that the launch is recorded by; guardian and gated child, then both identities and the release; then the gate byte.
+ * Whatever goes wrong before the second commit leaves an image that never ran.
  */
 import { join } from 'node:path';
 import { identityDigest, type ProcessIdentity } from '../../../machines/identity.ts';
+import type { RunId, ScopeId } from '../../../machines/ids.ts';
 import { assertNoTransaction } from '../../../persistence/transaction.ts';
 import { EvidenceUnavailableError, GuardianLaunchError } from '../../../pty/launch/errors.ts';
 import { type Launch, launchGuardian } from '../../../pty/launch/launch.ts';
-import { type ReservedSlots, reserveSlots } from '../../../pty/launch/slots.ts';
+import type { ReservedSlots } from '../../../pty/launch/slots.ts';
+import type { Draft } from '../../host/outcome.ts';
 import { committed } from '../actorAccess.ts';
+import { OperatingError } from '../operatingError.ts';
+import type { Recipe } from '../recipe.ts';
 import type { Runtime } from '../runtime.ts';
-import { draft, wasAccepted } from '../submission.ts';
+import { assertAccepted, draft, wasAccepted } from '../submission.ts';
 import type { LaunchOutcome, PendingLaunch, PendingLaunches } from './pendingLaunches.ts';
+import type { SlotPool } from './slotPool.ts';
 import { openStdio } from './stdio.ts';
 
-type Parts = Pick<Runtime, 'host' | 'store' | 'adapter' | 'config' | 'places' | 'guardian' | 'log'>;
+type Parts = Pick<Runtime, 'host' | 'store' | 'adapter' | 'config' | 'places' | 'guardian' | 'log'> & {
+  readonly slotPool: SlotPool;
+};
 
 const by = 'launch-coordinator';
 
@@ -31,7 +38,21 @@ class LaunchStopped extends Error {
   }
 }
 
+export interface LaunchRequest {
+  readonly scopeId: string;
+  readonly recipe: Recipe;
+  /** What the launch is recorded by, up to and including `scope.requested`. */
+  readonly drafts: readonly Draft[];
+  /** Commands that help where one of them is refused. */
+  readonly next: readonly string[];
+}
+
 export interface LaunchCoordinator {
+  /**
+   * Reserves receipt space and commits the request; the effect of that commit carries the launch on. Throws what stands in
+   * the way, and nothing is recorded then: no space, no request.
+   */
+  request(request: LaunchRequest): Promise<PendingLaunch>;
   /** Executor of `launchScope`. Reports by events and never throws for a launch that merely failed. */
   launch(scopeId: string): Promise<void>;
   /** Executor of `openGate`. */
@@ -41,18 +62,29 @@ export interface LaunchCoordinator {
 }
 
 export function createLaunchCoordinator(parts: Parts, pendingLaunches: PendingLaunches): LaunchCoordinator {
-  const { host, log } = parts;
+  const { host, log, slotPool } = parts;
+
+  async function request({ scopeId, recipe, drafts, next }: LaunchRequest): Promise<PendingLaunch> {
+    const pending = pendingLaunches.add(scopeId, recipe);
+    try {
+      pending.slots = await pending.timed('slots', () => slotPool.take(scopeId));
+      const all = [...drafts, prepared(scopeId, pending.slots)];
+      await pending.timed('reserve commit', async () => assertAccepted(await host.submit(all), next));
+      return pending;
+    } catch (error) {
+      pendingLaunches.drop(scopeId);
+      await slotPool.giveBack(scopeId);
+      throw error instanceof EvidenceUnavailableError ? evidenceUnavailable(error) : error;
+    }
+  }
 
   async function launch(scopeId: string): Promise<void> {
     const pending = pendingLaunches.get(scopeId);
     if (pending === undefined) return abandon(scopeId, 'recipe_lost');
     assertNoTransaction('launch');
     try {
-      pending.slots = await pending.timed('slots', () => reserveSlots(scopeDirOf(parts, scopeId)));
-      await pending.timed('prepare commit', () => prepare(parts, scopeId, pending.slots!));
       pending.launch = await pending.timed('handshake', () => spawn(parts, scopeId, pending));
-      await pending.timed('attach commit', () => attach(parts, scopeId, pending.launch!));
-      await pending.timed('release commit', () => release(parts, scopeId));
+      await pending.timed('release commit', () => release(parts, scopeId, pending.launch!));
     } catch (error) {
       await giveUp(scopeId, pending, error);
     }
@@ -86,6 +118,8 @@ export function createLaunchCoordinator(parts: Parts, pendingLaunches: PendingLa
       pending.settle(await unconfirmed(scopeId, error));
     } finally {
       pending.launch.unref();
+      // Nobody waits now: the space of the next launch is prepared.
+      void slotPool.fill();
     }
   }
 
@@ -114,19 +148,23 @@ export function createLaunchCoordinator(parts: Parts, pendingLaunches: PendingLa
     });
   }
 
-  return { launch, openGate, abandon };
+  return { request, launch, openGate, abandon };
 }
 
 const scopeDirOf = ({ places }: Parts, scopeId: string): string => join(places.scopesDir, scopeId);
 
-/** Evidence or no execution: without the three slots on the disk, a launch does not get here. */
-async function prepare({ host }: Parts, scopeId: string, { start, status, exit }: ReservedSlots): Promise<void> {
-  const recorded = { start: withoutNonce(start), status: withoutNonce(status), exit: withoutNonce(exit) };
-  const [outcome] = await host.submit([
-    draft('launch.prepared', { to: ['executionScope', scopeId], payload: { slots: recorded }, by }),
-  ]);
-  if (!wasAccepted(outcome!)) throw new LaunchStopped('abandoned', 'drain_requested');
+/** The fact that marks the one attempt of this scope (ruling 8): which files its receipts will be. */
+function prepared(scopeId: string, { start, status, exit }: ReservedSlots): Draft {
+  const slots = { start: withoutNonce(start), status: withoutNonce(status), exit: withoutNonce(exit) };
+  return draft('launch.prepared', { to: ['executionScope', scopeId], payload: { slots }, by });
 }
+
+/** Evidence or no execution: a full disk refuses the launch here. */
+const evidenceUnavailable = (error: EvidenceUnavailableError): OperatingError =>
+  new OperatingError(
+    { code: error.code, message: error.message, exitCode: 10, retryable: true, next: error.next },
+    error,
+  );
 
 const withoutNonce = ({ dev, ino, nonceHash }: { dev: string; ino: string; nonceHash: string }) => ({
   dev,
@@ -166,32 +204,31 @@ function verifiedIdentity({ adapter }: Parts, reported: Launch['ready']['guardia
   return captured;
 }
 
-async function attach(parts: Parts, scopeId: string, launch: Launch): Promise<void> {
-  const guardian = verifiedIdentity(parts, launch.ready.guardian);
-  const workload = verifiedIdentity(parts, launch.ready.workload);
-  const payload = { guardian, workload, bootId: launch.ready.bootId };
-  const [outcome] = await parts.host.submit([
-    draft('guardian.attached', { to: ['executionScope', scopeId], payload, by }),
-  ]);
-  if (!wasAccepted(outcome!)) throw new LaunchStopped('abandoned', 'drain_requested');
+/**
+ * Attachment, binding and the write-ahead of the gate in one commit (GRD-07): without it the byte is never sent, and with
+ * it everything about the launch is known.
+ */
+async function release(parts: Parts, scopeId: string, { ready }: Launch): Promise<void> {
+  const guardian = verifiedIdentity(parts, ready.guardian);
+  const workload = verifiedIdentity(parts, ready.workload);
+  const to = ['executionScope', scopeId] as const;
+  const { runId, scopeId: id } = committed(parts.host, 'executionScope', scopeId)!.context;
+  const drafts = [draft('guardian.attached', { to, payload: { guardian, workload, bootId: ready.bootId }, by })];
+  if (runId !== null) drafts.push(binding(runId, id, workload));
+  drafts.push(draft('launch.releaseCommitted', { to, payload: {}, by }));
+  const outcomes = await parts.host.submit(drafts);
+  if (!outcomes.every(wasAccepted)) throw new LaunchStopped('abandoned', 'drain_requested');
 }
 
-/** The write-ahead of the gate (GRD-07): without this commit the byte is never sent. */
-async function release({ host }: Parts, scopeId: string): Promise<void> {
-  const { runId, workload } = committed(host, 'executionScope', scopeId)!.context;
-  const drafts = [draft('launch.releaseCommitted', { to: ['executionScope', scopeId], payload: {}, by })];
-  if (runId !== null && workload !== null) {
-    const payload = {
-      identity: workload,
-      identityDigest: identityDigest(workload),
-      verified: true,
-      source: 'entrypoint' as const,
-      scopeId: committed(host, 'executionScope', scopeId)!.context.scopeId,
-    };
-    drafts.unshift(draft('identity.bound', { to: ['run', runId], payload, by }));
-  }
-  const outcomes = await host.submit(drafts);
-  if (!outcomes.every(wasAccepted)) throw new LaunchStopped('abandoned', 'drain_requested');
+function binding(runId: RunId, scopeId: ScopeId, identity: ProcessIdentity): Draft {
+  const payload = {
+    identity,
+    identityDigest: identityDigest(identity),
+    verified: true,
+    source: 'entrypoint' as const,
+    scopeId,
+  };
+  return draft('identity.bound', { to: ['run', runId], payload, by });
 }
 
 function explain(error: unknown): {
@@ -202,7 +239,7 @@ function explain(error: unknown): {
   readonly next: readonly string[];
 } {
   if (error instanceof EvidenceUnavailableError) {
-    return { fact: 'notStarted', reason: 'receipt_space', code: error.code, message: error.message, next: error.next };
+    return { fact: 'notStarted', reason: 'capture_space', code: error.code, message: error.message, next: error.next };
   }
   if (error instanceof GuardianLaunchError) {
     const fact = error.phase === 'spawn' ? 'notStarted' : 'abandoned';

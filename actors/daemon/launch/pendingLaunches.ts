@@ -18,14 +18,7 @@ export interface LaunchStep {
 }
 
 /** The steps of a launch in their order; a test may stop the world, or one launch, on either side of each. */
-export type LaunchStepName =
-  | 'reserve commit'
-  | 'slots'
-  | 'prepare commit'
-  | 'handshake'
-  | 'attach commit'
-  | 'release commit'
-  | 'gate';
+export type LaunchStepName = 'slots' | 'reserve commit' | 'handshake' | 'release commit' | 'gate';
 export type LaunchPoint = `${'before' | 'after'} ${LaunchStepName}`;
 /** Awaited at every point; a daemon that ships passes none. */
 export type LaunchFailpoint = (point: LaunchPoint) => void | Promise<void>;
