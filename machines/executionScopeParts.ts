@@ -128,11 +128,21 @@ const proofKindOf: Partial<Record<ScopeEventType, ProofKind>> = {
 const gapped = (context: ScopeContext, reason: ScopeContext['gaps'][number]) =>
   context.gaps.includes(reason) ? {} : { gaps: [...context.gaps, reason] };
 
+/** The first token of a pid stays (I-28); another one for it is a conflict, noted once (OWN-08). */
+function merged({ witnesses, witnessConflicts }: ScopeContext, found: ScopeContext['witnesses']) {
+  const conflicts = Object.keys(found).filter((pid) => witnesses[pid] !== undefined && witnesses[pid] !== found[pid]);
+  return {
+    witnesses: { ...found, ...witnesses },
+    witnessConflicts: [...new Set([...witnessConflicts, ...conflicts])],
+  };
+}
+
 const base = setup({
   types: { context: {} as ScopeContext, events: {} as ScopeEvent, input: {} as Payload<'scope.requested'> },
   guards: {
     platformCovered: ({ context }) => context.kind !== 'external',
-    neverReleased: ({ context }) => context.released === 'no',
+    // What others launched had no gate of ours, so that no release was committed says nothing about it (GRD-11).
+    neverReleased: ({ context }) => context.released === 'no' && context.kind !== 'external',
     guardianGone: ({ context }) => context.guardianLast?.result === 'absent' || context.gaps.includes('guardian_gone'),
     receiptAuthentic: ({ context, event }) => {
       assertEvent(event, ['workload.statusReceipt', 'guardian.exitReceipt']);
@@ -199,14 +209,14 @@ export const scopeSetup = base.extend({
       assertEvent(event, 'launch.prepared');
       return { slots: event.slots };
     }),
-    attach: base.assign(({ event }) => {
+    attach: base.assign(({ context, event }) => {
       assertEvent(event, 'guardian.attached');
       const { guardian, workload, bootId } = event;
       return {
         guardian,
         workload,
         bootId,
-        witnesses: { [guardian.pid]: guardian.processToken, [workload.pid]: workload.processToken },
+        ...merged(context, { [guardian.pid]: guardian.processToken, [workload.pid]: workload.processToken }),
       };
     }),
     markReleased: base.assign({ released: 'committed' }),
@@ -240,13 +250,7 @@ export const scopeSetup = base.extend({
     }),
     mergeWitnesses: base.assign(({ context, event }) => {
       assertEvent(event, 'witness.merged');
-      const conflicts = Object.keys(event.witnesses).filter(
-        (pid) => context.witnesses[pid] !== undefined && context.witnesses[pid] !== event.witnesses[pid],
-      );
-      return {
-        witnesses: { ...event.witnesses, ...context.witnesses },
-        witnessConflicts: [...new Set([...context.witnessConflicts, ...conflicts])],
-      };
+      return merged(context, event.witnesses);
     }),
     commitSideEffect: base.assign(({ context, event }) => {
       assertEvent(event, 'sideEffect.committed');

@@ -94,12 +94,25 @@ describe('what an execution scope remembers', () => {
     const then = playScope([['scope.registeredExternally', { reason: 'legacy' }], gap('guardian_gone'), abandoned]);
     expect(then.snapshot.matches({ coverage: { unverified: 'gap' } })).toBe(true);
   });
+
+  it('was never behind a gate of ours where others launched it, so nobody can abandon it (GRD-11, I-04)', () => {
+    const abandonedAtOnce = playScope([abandoned], { kind: 'external' });
+    expect(abandonedAtOnce.changes).toEqual(['unmatched']);
+  });
 });
 
 describe('witnesses of a scope', () => {
   it('only grow, and a stale reader takes none away (OWN-07, I-28)', () => {
     const story = [...launch, witnesses({ 300: '9', 301: '10' }), witnesses({ 300: '9' })];
     expect(facts(playScope(story)).witnesses).toEqual({ 100: '5000', 101: '5001', 300: '9', 301: '10' });
+  });
+
+  it('that were found before the handshake stay (I-28)', () => {
+    const story = [prepared, witnesses({ 300: '9', 101: 'early' }), attached];
+    expect(facts(playScope(story))).toMatchObject({
+      witnesses: { 100: '5000', 101: 'early', 300: '9' },
+      witnessConflicts: ['101'],
+    });
   });
 
   it('keep the first token of a pid and note the conflict once (OWN-08)', () => {

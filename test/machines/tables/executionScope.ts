@@ -30,8 +30,8 @@ const launchRows: readonly Row[] = [
       guards: ['neverReleased'],
       to: 'coverage.neverLaunched',
       actions: ['recordNeverLaunched'],
-      // Nothing can have been released before the gated state.
-      moot: ['neverReleased'],
+      // Nothing can have been released before the gated state; what others launched gets no further than requested.
+      moot: state === 'requested' ? [] : ['neverReleased'],
       ids: ['GRD-07'],
     }),
   ]),
@@ -120,6 +120,8 @@ const unverifiedRows: readonly Row[] = [
     guards: ['platformCovered', 'neverReleased', 'guardianGone'],
     to: 'coverage.neverLaunched',
     actions: ['recordNeverLaunched'],
+    // What others launched does not count as never released either.
+    moot: ['platformCovered'],
     ids: ['GRD-07'],
   }),
   row('coverage.unverified', 'guardian.exitReceipt', {
@@ -194,6 +196,7 @@ const settlingRows: readonly Row[] = [
       ),
     ],
     to: 'termination.settled',
+    moot: ['platformCovered'],
     ids: ['I-39'],
   }),
   row('termination', 'guardian.exitReceipt', {
@@ -271,7 +274,7 @@ export const executionScopeTable: Table = {
   rows: [...launchRows, ...gatedRows, ...liveRows, ...unverifiedRows, ...workloadRows, ...settlingRows, ...drainRows],
   guards: {
     platformCovered: (is) => !is('external'),
-    neverReleased: (is) => !is('released'),
+    neverReleased: (is) => !is('released') && !is('external'),
     guardianGone: (is) => is('guardian gone'),
     receiptAuthentic: (is) => is('attached') && !is('forged'),
     receiptComplete: (is) => !is('partial'),
