@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, rmdir, unlink } from 'node:fs/promises';
+import { chmod, mkdir, open, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EvidenceUnavailableError } from './errors.ts';
 
@@ -56,10 +56,11 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** True when this call made the directory. Its mode is set explicitly: an umask can only take bits away from mkdir. */
+/** True when this call made the directory. The mode is set once more, because an umask takes bits away from mkdir. */
 async function makePrivateDirectory(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: 0o700 });
+    await chmod(path, 0o700);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
