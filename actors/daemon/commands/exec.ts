@@ -9,8 +9,9 @@ import { everyActor, required, resolveId } from '../actorAccess.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
+import { Serial } from '../git/git.ts';
 import { assertAdmitted } from '../launch/admission.ts';
-import type { LaunchOutcome } from '../launch/pendingLaunches.ts';
+import type { LaunchOutcome, PendingLaunch } from '../launch/pendingLaunches.ts';
 import { OperatingError } from '../operatingError.ts';
 import { type Recipe, recipeDigest } from '../recipe.ts';
 import { type RequestKey, requestKey, reusedRequest, wasApplied } from '../requestIds.ts';
@@ -38,23 +39,57 @@ interface Plan extends Identity {
   readonly recipe: Recipe;
 }
 
-export async function execRun(context: DaemonContext, args: Arguments): Promise<Result> {
-  const started = process.hrtime.bigint();
+/** A request that is repeated while the first is still on its way waits for it. */
+const perRun = new Serial();
+
+export function execRun(context: DaemonContext, args: Arguments): Promise<Result> {
   const identity = identityOf(context, args);
-  if (wasApplied(context.host, identity.key, ['run', identity.runId])) return repeated(context, identity, args);
+  return perRun.run(identity.runId, async () =>
+    wasApplied(context.host, identity.key, ['run', identity.runId])
+      ? repeated(context, identity, args)
+      : launched(context, identity, args),
+  );
+}
+
+async function launched(context: DaemonContext, identity: Identity, args: Arguments): Promise<Result> {
+  const started = process.hrtime.bigint();
   const plan = planOf(context, identity, args);
   assertAdmitted({ ...context, admission: () => admissionOf(context.root) }, plan.goal.context.goalId);
-  const pending = await context.launches.request({
-    scopeId: plan.scopeId,
-    recipe: plan.recipe,
-    drafts: reservation(context, plan, args),
-    next: [`custody goals show ${plan.goal.context.goalId}`],
-  });
+  const pending = await requested(context, plan, args);
+  await endIfGoalIsOver(context, plan);
   if (args.timeoutMs !== undefined) context.deadlines.armHard(plan.scopeId, args.timeoutMs);
   const outcome = await pending.outcome;
   pending.steps.push({ step: 'total', ms: Number(process.hrtime.bigint() - started) / 1e6 });
   assertLaunched(plan, outcome);
   return { data: { ...runView(context, plan.runId), launch: { steps: pending.steps } } };
+}
+
+async function requested(context: DaemonContext, plan: Plan, args: Arguments): Promise<PendingLaunch> {
+  const { scopeId, recipe, goal } = plan;
+  const { admitted } = context.pendingLaunches;
+  admitted.add(scopeId);
+  try {
+    const drafts = reservation(context, plan, args);
+    return await context.launches.request({
+      scopeId,
+      recipe,
+      drafts,
+      next: [`custody goals show ${goal.context.goalId}`],
+    });
+  } finally {
+    admitted.delete(scopeId);
+  }
+}
+
+/**
+ * The Goal may have been cancelled between the look at it and the reservation, whose scope the cancellation could not
+ * reach (STOP-04). Asked for in the turn of the reservation, so it is committed before any release can be.
+ */
+async function endIfGoalIsOver({ host }: DaemonContext, { goal, scopeId }: Plan): Promise<void> {
+  const { goalId } = goal.context;
+  if (!required(host, 'goal', goalId).hasTag('terminal')) return;
+  const payload = { cause: 'cancelled' as const, requestId: `late:${goalId}` };
+  await host.submit([draft('drain.requested', { to: ['executionScope', scopeId], payload, by: 'admission' })]);
 }
 
 function identityOf({ store }: DaemonContext, args: Arguments): Identity {

@@ -6,8 +6,12 @@ import { assessOwnership, holdsSlot } from '../../../machines/assessment.ts';
 import { everyActor } from '../actorAccess.ts';
 import { OperatingError } from '../operatingError.ts';
 import type { Runtime } from '../runtime.ts';
+import type { PendingLaunches } from './pendingLaunches.ts';
 
-type Parts = Pick<Runtime, 'host' | 'config'> & { readonly admission: () => 'open' | 'paused' | 'closed' };
+type Parts = Pick<Runtime, 'host' | 'config'> & {
+  readonly pendingLaunches: Pick<PendingLaunches, 'admitted'>;
+  readonly admission: () => 'open' | 'paused' | 'closed';
+};
 
 export interface SlotUse {
   readonly scopeId: string;
@@ -36,9 +40,8 @@ export function assertAdmitted(parts: Parts, goalId: string): void {
       next: gate === 'paused' ? ['custody resume'] : ['custody status'],
     });
   }
-  const used = slotsInUse(parts);
-  if (used.length >= parts.config.capacity) {
-    const scopeIds = used.map(({ scopeId }) => scopeId);
+  const scopeIds = [...slotsInUse(parts).map(({ scopeId }) => scopeId), ...parts.pendingLaunches.admitted];
+  if (scopeIds.length >= parts.config.capacity) {
     throw new OperatingError({
       code: 'capacity_full',
       message: `all ${parts.config.capacity} slots are held`,

@@ -83,15 +83,16 @@ export function createLaunchCoordinator(parts: Parts, pendingLaunches: PendingLa
     if (pending === undefined) return abandon(scopeId, 'recipe_lost');
     assertNoTransaction('launch');
     try {
-      pending.launch = await pending.timed('handshake', () => spawn(parts, scopeId, pending));
-      await pending.timed('release commit', () => release(parts, scopeId, pending.launch!));
+      const started = await pending.timed('handshake', () => pending.start(() => spawn(parts, scopeId, pending)));
+      if (started === undefined) throw new LaunchStopped('abandoned', 'drain_requested');
+      await pending.timed('release commit', () => release(parts, scopeId, started));
     } catch (error) {
       await giveUp(scopeId, pending, error);
     }
   }
 
   async function giveUp(scopeId: string, pending: PendingLaunch, error: unknown): Promise<void> {
-    await pending.launch?.abandon();
+    await pending.abandon();
     const { fact, reason, code, message, next } = explain(error);
     log.warn({ scopeId, code, reason }, 'launch ended before its release');
     const to = ['executionScope', scopeId] as const;
@@ -137,7 +138,7 @@ export function createLaunchCoordinator(parts: Parts, pendingLaunches: PendingLa
 
   async function abandon(scopeId: string, reason: string): Promise<void> {
     const pending = pendingLaunches.get(scopeId);
-    await pending?.launch?.abandon();
+    await pending?.abandon();
     const to = ['executionScope', scopeId] as const;
     await host.submit([draft('launch.abandoned', { to, payload: { gate: 'never_opened', reason }, by })]);
     pending?.settle({

@@ -29,6 +29,8 @@ export class PendingLaunch {
   readonly outcome: Promise<LaunchOutcome>;
   slots: ReservedSlots | undefined;
   launch: Launch | undefined;
+  #starting: Promise<Launch> | undefined;
+  #isAbandoned = false;
   readonly #failpoint: LaunchFailpoint;
   #settle!: (outcome: LaunchOutcome) => void;
 
@@ -38,6 +40,21 @@ export class PendingLaunch {
     this.outcome = new Promise((resolve) => {
       this.#settle = resolve;
     });
+  }
+
+  /** Spawns the guardian, or answers undefined because the launch was abandoned before. */
+  async start(spawn: () => Promise<Launch>): Promise<Launch | undefined> {
+    if (this.#isAbandoned) return undefined;
+    this.#starting = spawn();
+    this.launch = await this.#starting;
+    return this.launch;
+  }
+
+  /** Nothing is spawned from now on, and what has been is gone when this resolves, also if it was still on its way. */
+  async abandon(): Promise<void> {
+    this.#isAbandoned = true;
+    const launch = await this.#starting?.catch(() => undefined);
+    await launch?.abandon();
   }
 
   /** The first outcome stands. */
@@ -58,6 +75,8 @@ export class PendingLaunch {
 }
 
 export class PendingLaunches {
+  /** Scopes of runs that were admitted and are not committed yet: the next admission has to count them. */
+  readonly admitted = new Set<string>();
   readonly #byScope = new Map<string, PendingLaunch>();
   readonly #failpoint: LaunchFailpoint;
 
