@@ -17,6 +17,8 @@ export interface RunEnd {
   readonly eventId: string;
 }
 
+type Sampled = Pick<Observation, 'result' | 'reason' | 'sampledAt'>;
+
 export interface RunContext {
   readonly runId: RunId;
   readonly generationId: GenerationId | null;
@@ -28,9 +30,9 @@ export interface RunContext {
   readonly identity: ProcessIdentity | null;
   /** 0 until bound; a sample names the version that it looked for (CONC-03). */
   readonly identityVersion: number;
-  readonly lastObservation: Pick<Observation, 'result' | 'reason' | 'sampledAt'> | null;
+  readonly lastObservation: Sampled | null;
   /** Never overwritten by an unknown (OBS-08). */
-  readonly lastConfirmed: Pick<Observation, 'result' | 'reason' | 'sampledAt'> | null;
+  readonly lastConfirmed: Sampled | null;
   readonly exitReport: {
     readonly exitCode: number | null;
     readonly signal: number | null;
@@ -48,6 +50,15 @@ type RunEvent =
   | EventOf<'workload.statusReceipt'>
   | EventOf<'scope.exitProved'>
   | EventOf<'exit.reported'>;
+
+/** A sample that arrives late overwrites no newer one (CONC-04); samples of different boots have no order. */
+function newer(known: Sampled | null, arrived: Sampled): Sampled {
+  const isLate =
+    known !== null &&
+    known.sampledAt.bootId === arrived.sampledAt.bootId &&
+    known.sampledAt.monoMs > arrived.sampledAt.monoMs;
+  return isLate ? known : arrived;
+}
 
 const runSetup = setup({
   types: { context: {} as RunContext, events: {} as RunEvent, input: {} as Payload<'run.reserved'> },
@@ -105,9 +116,10 @@ const runSetup = setup({
     recordObservation: assign(({ context, event }) => {
       assertEvent(event, 'process.observed');
       const observation = { result: event.result, reason: event.reason, sampledAt: event.sampledAt };
+      const { lastObservation, lastConfirmed } = context;
       return {
-        lastObservation: observation,
-        lastConfirmed: event.result === 'unknown' ? context.lastConfirmed : observation,
+        lastObservation: newer(lastObservation, observation),
+        lastConfirmed: event.result === 'unknown' ? lastConfirmed : newer(lastConfirmed, observation),
       };
     }),
     recordEnd: assign(({ event }) => ({ end: endOf(event) })),

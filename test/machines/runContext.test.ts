@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Payload } from '../../machines/events/catalogue.ts';
-import { boot, digestOf, notReleased, processOf, sampledAt, statusReceipt, workload } from './support/evidence.ts';
+import {
+  boot,
+  digestOf,
+  laterBoot,
+  notReleased,
+  processOf,
+  sampledAt,
+  statusReceipt,
+  workload,
+} from './support/evidence.ts';
 import { bound, playRun, rootEnded, type Told } from './support/play.ts';
 
 type Observed = Payload<'process.observed'>;
@@ -94,6 +103,19 @@ describe('a bound run', () => {
       lastConfirmed: { result: 'alive', sampledAt },
       lastObservation: { result: 'unknown', sampledAt: later },
     });
+  });
+
+  it('lets no late sample overwrite a newer one of the same boot (CONC-04)', () => {
+    const at = (monoMs: number, bootId = boot) => ({ sampledAt: { monoMs, bootId } });
+    const facts = (...story: Told[]) => playRun([bound, ...story]).snapshot.context;
+    const late = facts(observed('unknown', at(3_000)), observed('alive', at(2_000)), observed('alive', at(1_000)));
+    expect(late).toMatchObject({
+      lastObservation: { result: 'unknown', ...at(3_000) },
+      lastConfirmed: { result: 'alive', ...at(2_000) },
+    });
+    const rebooted = facts(observed('unknown', at(3_000)), observed('unknown', at(1_000, laterBoot)));
+    expect(rebooted.lastObservation).toMatchObject(at(1_000, laterBoot));
+    expect(playRun([bound, observed('alive', at(3_000)), observed('alive', at(2_000))]).changes.at(-1)).toBe('noop');
   });
 
   it('takes no sample that was made against another version or process (CONC-03, I-37)', () => {
