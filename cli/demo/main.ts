@@ -8,6 +8,7 @@ import { localAnswer } from '../invocation.ts';
 import { Output } from '../output.ts';
 import { type Closing, close } from './closing.ts';
 import { toolMissing } from './command.ts';
+import { withComplaints } from './diagnosis.ts';
 import { Installation } from './installation.ts';
 import { Interruption, outputClosed } from './interruption.ts';
 import { Narrator } from './narrator.ts';
@@ -35,17 +36,12 @@ export async function runDemo({ repo, keep = false, ...options }: DemoOptions): 
   if (tool !== undefined) throw toolMissing(tool);
   const output = new Output(options);
   const stage = stageFor(output);
-  let ending: { readonly story: Story } | { readonly cause: unknown };
-  try {
-    ending = { story: await tell(stage, repo) };
-  } catch (cause) {
-    ending = { cause };
-  }
+  const ending = await told(stage, repo);
   stage.interruption.end();
-  const closing = await closed(stage, keep, 'cause' in ending ? ending.cause : undefined);
-  if ('cause' in ending) {
-    if ((ending.cause as OperatingError).code === outputClosed) return 0;
-    throw ending.cause;
+  const closing = await closed(stage, keep, ending.failure);
+  if (ending.story === undefined) {
+    if (ending.failure.code === outputClosed) return 0;
+    throw ending.failure;
   }
   const report = reportOf({ story: ending.story, closing, elapsedMs: Math.round(performance.now() - startedAt) });
   return output.answer(localAnswer('demo', report), lastLines, ({ goalId, generationId }) => [goalId, generationId]);
@@ -55,24 +51,39 @@ function stageFor(output: Output): Stage {
   const env = { ...process.env };
   // What the scratch directory holds is private, and nobody's umask may take it from ourselves.
   process.umask(0o077);
-  const scratch = new Scratch(env);
   const interruption = new Interruption();
+  const scratch = new Scratch(env);
   const installation = new Installation(scratch, interruption.signal);
   return { scratch, installation, narrator: new Narrator(output, scratch), interruption, env };
 }
 
+type Ending =
+  | { readonly story: Story; readonly failure?: undefined }
+  | { readonly story?: undefined; readonly failure: OperatingError };
+
+async function told(stage: Stage, repo: string | undefined): Promise<Ending> {
+  try {
+    return { story: await tell(stage, repo) };
+  } catch (cause) {
+    return { failure: withComplaints(cause, stage.scratch) };
+  }
+}
+
 /** If something is left as well, the first cause is still the one that is told, with the way to what is left. */
-async function closed(stage: Stage, keep: boolean, cause: unknown): Promise<Closing> {
+async function closed(stage: Stage, keep: boolean, first: OperatingError | undefined): Promise<Closing> {
   try {
     return await close(stage, keep);
-  } catch (leftover) {
-    if (cause === undefined || !(leftover instanceof OperatingError)) throw leftover;
-    const { code, message, exitCode, next } = failureOf(cause);
-    throw new OperatingError({
-      code,
-      message: `${message}; ${leftover.message}`,
-      exitCode: exitCode || leftover.exitCode,
-      next: [...leftover.next, ...next],
-    });
+  } catch (cause) {
+    if (first === undefined) throw cause;
+    const leftover = failureOf(cause);
+    throw new OperatingError(
+      {
+        ...failureOf(first),
+        message: `${first.message}; moreover: ${leftover.message}`,
+        exitCode: first.exitCode || leftover.exitCode,
+        next: [...leftover.next, ...first.next],
+      },
+      first,
+    );
   }
 }

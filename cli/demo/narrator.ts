@@ -12,6 +12,13 @@ const labelWidth = 9;
 /** Wider lines are hard to read; a pipe gets its lines whole, because programs read by lines. */
 const widest = 110;
 
+interface Hanging {
+  readonly mark: string;
+  /** Width of the mark. */
+  readonly columns: number;
+  readonly paint?: Paint;
+}
+
 export class Narrator {
   readonly #output: Output;
   readonly #scratch: Scratch;
@@ -26,9 +33,11 @@ export class Narrator {
     return this.#output.style;
   }
 
-  chapter(title: string): void {
+  /** A numbered heading, and what a newcomer should know for what follows. */
+  chapter(title: string, about: string): void {
     this.#chapters += 1;
     this.heading(`${this.#chapters}  ${title}`);
+    this.#hang({ mark: '', columns: 0, paint: this.style.dim }, about);
   }
 
   heading(title: string): void {
@@ -47,7 +56,7 @@ export class Narrator {
   }
 
   fact(label: string, text: string, paint: Paint = this.style.dim): void {
-    this.#hang(paint(printable(label).padEnd(labelWidth)), labelWidth + 2, text);
+    this.#hang({ mark: `${paint(printable(label).padEnd(labelWidth))}  `, columns: labelWidth + 2 }, text);
   }
 
   good(label: string, text: string): void {
@@ -60,11 +69,11 @@ export class Narrator {
 
   /** A line that a workload wrote. */
   quote(text: string): void {
-    this.#hang(this.style.dim('│'), 2, text);
+    this.#hang({ mark: `${this.style.dim('│')} `, columns: 2 }, text);
   }
 
   bullet(text: string): void {
-    this.#hang('-', 2, text);
+    this.#hang({ mark: '- ', columns: 2 }, text);
   }
 
   /** Lines that a printer of the command line made; they are printable already. */
@@ -77,13 +86,13 @@ export class Narrator {
     this.#output.status(text);
   }
 
-  /** `mark` and then the text, whose further lines begin below its first word, `at` columns from the indent. */
-  #hang(mark: string, at: number, text: string): void {
+  /** The first line after `mark`, the others below its first word. */
+  #hang({ mark, columns: at, paint = (same) => same }: Hanging, text: string): void {
     const { isTTY, columns } = process.stdout;
     const width = isTTY ? Math.min(columns ?? widest, widest) - indent.length - at : Number.POSITIVE_INFINITY;
     const [first = '', ...rest] = wrapped(printable(text), width);
-    this.#say(`${indent}${mark}${' '.repeat(at === 2 ? 1 : 2)}${first}`);
-    for (const next of rest) this.#say(`${indent}${' '.repeat(at)}${next}`);
+    this.#say(`${indent}${mark}${paint(first)}`);
+    for (const next of rest) this.#say(`${indent}${' '.repeat(at)}${paint(next)}`);
   }
 
   #say(text: string): void {

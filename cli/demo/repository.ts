@@ -14,11 +14,18 @@ export interface Source {
   readonly why: 'named' | 'checkout' | 'made';
 }
 
-/** The clone is read with the caller's own settings (safe.directory above all), as if typed, but by no hook's orders. */
+/**
+ * For reading with the caller's own settings (safe.directory above all) but in no repository that the caller stands in,
+ * and without anybody's hooks: those of core.hooksPath would run even in a clone (githooks(5)).
+ */
 export function callersGit(env: Environment): Environment {
   const own = Object.entries(env).filter(([name]) => !name.startsWith('GIT_') || /^GIT_(CONFIG|EXEC_PATH)/.test(name));
+  const count = Number(env.GIT_CONFIG_COUNT ?? 0);
   return {
     ...Object.fromEntries(own),
+    GIT_CONFIG_COUNT: String(count + 1),
+    [`GIT_CONFIG_KEY_${count}`]: 'core.hooksPath',
+    [`GIT_CONFIG_VALUE_${count}`]: '/dev/null',
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_LAZY_FETCH: '1',
     GIT_TEMPLATE_DIR: '',

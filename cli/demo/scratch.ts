@@ -12,7 +12,8 @@ import { scripts } from './scripts.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What of the caller's environment is about the machine and not about the caller's files. */
-const kept = /^(PATH|LANG|LANGUAGE|LC_.*|TZ|TERM|USER|LOGNAME|SHELL|NODE_OPTIONS|CUSTODY_GUARDIAN_UP)$/;
+const kept =
+  /^(PATH|LANG|LANGUAGE|LC_.*|TZ|TERM|USER|LOGNAME|SHELL|NODE_OPTIONS|NO_COLOR|CUSTODY_DEBUG|CUSTODY_GUARDIAN_UP)$/;
 
 export class Scratch {
   readonly dir: string;
@@ -41,8 +42,17 @@ export class Scratch {
       CUSTODY_HOME: join(this.dir, 'state'),
     };
     this.places = placesOf({ env: this.env });
-    for (const path of [this.desk, home, join(this.dir, 'tmp')]) mkdirSync(path);
-    for (const [name, text] of Object.entries(scripts)) writeFileSync(join(this.desk, name), text);
+    this.#furnish();
+  }
+
+  #furnish(): void {
+    try {
+      for (const path of [this.desk, join(this.dir, 'home'), join(this.dir, 'tmp')]) mkdirSync(path);
+      for (const [name, text] of Object.entries(scripts)) writeFileSync(join(this.desk, name), text);
+    } catch (cause) {
+      this.remove();
+      throw unavailable(this.dir, cause);
+    }
   }
 
   /** From here on this process and its children live here; native code reads the same variables. */
@@ -60,11 +70,17 @@ function createdIn(parent: string): string {
   try {
     return realpathSync(mkdtempSync(join(parent, 'custody-demo-')));
   } catch (cause) {
-    throw new OperatingError({
-      code: 'scratch_unavailable',
-      message: `no directory can be made in ${parent} (${(cause as NodeJS.ErrnoException).code})`,
-      exitCode: 10,
-      next: ['set TMPDIR to a directory that you may write'],
-    });
+    throw unavailable(parent, cause);
   }
 }
+
+const unavailable = (path: string, cause: unknown): OperatingError =>
+  new OperatingError(
+    {
+      code: 'scratch_unavailable',
+      message: `nothing can be written in ${path} (${(cause as NodeJS.ErrnoException).code})`,
+      exitCode: 10,
+      next: ['set TMPDIR to a directory with some space that you may write'],
+    },
+    cause,
+  );

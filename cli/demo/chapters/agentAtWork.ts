@@ -6,7 +6,10 @@ import { request, title } from '../scripts.ts';
 import type { Launched, Stage, Workplace } from '../stage.ts';
 
 export async function makeWorkplace({ narrator, installation, scratch }: Stage): Promise<Workplace> {
-  narrator.chapter('A Goal, and a worktree for it');
+  narrator.chapter(
+    'A Goal, and a worktree for it',
+    'A Goal is what somebody wants done. Its work happens in a git worktree of its own.',
+  );
   const requestFile = join(scratch.desk, 'request.txt');
   narrator.command(
     ...['custody', 'goals', 'add', title, '--repo', scratch.repository, '--request', requestFile, '--queue'],
@@ -29,7 +32,10 @@ export interface Agent extends Launched {
 
 export async function setToWork(stage: Stage, workplace: Workplace): Promise<Agent> {
   const { narrator, scratch } = stage;
-  narrator.chapter('A scripted agent at work, under a guardian');
+  narrator.chapter(
+    'A scripted agent at work, under a guardian',
+    'A guardian is a small process beside each run. It needs no daemon, and no descendant of the run escapes it.',
+  );
   const agent = await launch(stage, workplace, { name: 'agent', argv: ['sh', join(scratch.desk, 'agent.sh')] });
   narrator.command('custody', 'runs', 'logs', agent.run.runId, '--follow');
   const says = new Listener(stage, agent);

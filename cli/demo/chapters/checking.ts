@@ -17,7 +17,10 @@ export interface Checked {
 
 export async function commitAndCheck(stage: Stage, place: Workplace, agent: Agent): Promise<Checked> {
   const { narrator, scratch } = stage;
-  narrator.chapter('The agent commits, and a check looks at it');
+  narrator.chapter(
+    'The agent commits, and a check looks at it',
+    'A check is a run like any other. How a run ended is read from a receipt of its guardian, never guessed.',
+  );
   narrator.command('custody', 'runs', 'logs', agent.run.runId, '--follow');
   await agent.says.until('asks');
   const commit = await answer(scratch, 'commit', () => agent.says.until('commits'));

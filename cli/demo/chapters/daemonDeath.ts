@@ -27,7 +27,10 @@ interface Scene {
 export async function killAndAdopt(stage: Stage, scene: Scene): Promise<Adoption> {
   const { narrator, installation } = stage;
   const { agent, daemonPid } = scene;
-  narrator.chapter('The daemon is killed; the work goes on');
+  narrator.chapter(
+    'The daemon is killed; the work goes on',
+    'The next daemon finds the same guardian by what its predecessor wrote down before the launch.',
+  );
   const linesWithoutDaemon = await workWithoutDaemon(stage, scene);
   narrator.command('custody', 'daemon', 'start');
   narrator.waiting('starting the daemon');

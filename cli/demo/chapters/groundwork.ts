@@ -16,7 +16,10 @@ const longestStoryMs = 120_000;
 
 export async function layGroundwork(stage: Stage, named: string | undefined): Promise<Groundwork> {
   const { narrator, installation, scratch, interruption } = stage;
-  narrator.chapter('A clone to work on, and an installation of its own');
+  narrator.chapter(
+    'A clone to work on, and an installation of its own',
+    'Everything happens in one scratch directory, which is removed at the end.',
+  );
   narrator.typed(`D=${quoted(scratch.dir)}; export CUSTODY_HOME="$D/state"`);
   const cloning = { scratch, env: stage.env, signal: interruption.signal };
   const source = await sourceOf(named, cloning);

@@ -17,7 +17,10 @@ export interface Sealed {
 export async function endAndSeal(stage: Stage, { generationId }: Workplace, { launched }: Left): Promise<Sealed> {
   const { narrator, installation } = stage;
   const { runId } = launched.run;
-  narrator.chapter('Ended with proof, and sealed');
+  narrator.chapter(
+    'Ended with proof, and sealed',
+    'The guardian ends the whole tree, until the kernel says that no process of it is left.',
+  );
   narrator.command('custody', 'runs', 'stop', runId);
   narrator.waiting('draining');
   const { outcome, assessment, elapsedMs } = await installation.call('runs.stop', { id: runId });
@@ -28,7 +31,7 @@ export async function endAndSeal(stage: Stage, { generationId }: Workplace, { la
   expectThat(worktree.lifecycle === 'sealed', 'the worktree is sealed', worktree.lifecycle);
   narrator.good(
     'worktree',
-    `${generationId} ${worktree.lifecycle} at epoch ${worktree.sealEpoch}, under ${worktree.contract}`,
+    `${generationId} ${worktree.lifecycle} at epoch ${worktree.sealEpoch}, under ${worktree.contract?.split(' ')[0]}`,
   );
   const stop = { outcome, proof: assessment.proof, elapsedMs };
   return { lifecycle: worktree.lifecycle, epoch: worktree.sealEpoch, stop };
@@ -41,10 +44,14 @@ export interface NamedReceipt extends ReceiptView {
 
 export async function readReceipts(stage: Stage, runs: Readonly<Record<string, Launched>>): Promise<NamedReceipt[]> {
   const { narrator, installation } = stage;
-  narrator.chapter('The receipts');
+  narrator.chapter(
+    'The receipts',
+    'Written by the guardians, each once, to files that were reserved before the launch.',
+  );
+  const ids = Object.values(runs).map(({ run }) => run.runId);
+  narrator.typed(`for run in ${ids.join(' ')}; do custody runs show $run; done`);
   const all: NamedReceipt[] = [];
   for (const [name, { run }] of Object.entries(runs)) {
-    narrator.command('custody', 'runs', 'show', run.runId);
     const { receipts } = await installation.call('runs.show', { id: run.runId });
     all.push(...receipts.map((receipt) => ({ run: name, runId: run.runId, ...receipt })));
   }
@@ -54,7 +61,7 @@ export async function readReceipts(stage: Stage, runs: Readonly<Record<string, L
     kind === 'start' ? run : '',
     kind,
     whatItSays(kind, receipt as unknown as ReceiptFields),
-    { text: (digest ?? '').slice(0, 12), paint: narrator.style.dim },
+    { text: (digest ?? '').slice(0, 10), paint: narrator.style.dim },
   ]);
   narrator.lines(table({ heading: ['run', 'receipt', 'says', 'sha256'], rows, empty: '', style: narrator.style }));
   return all;
@@ -71,12 +78,11 @@ interface ReceiptFields {
   readonly proof?: string;
   readonly reaped?: number;
   readonly adopted?: number;
-  readonly terminated?: boolean;
 }
 
 function whatItSays(kind: ReceiptView['kind'], receipt: ReceiptFields): string {
-  const { guardian, workload, claim, proof, reaped, adopted, terminated } = receipt;
+  const { guardian, workload, claim, proof, reaped, adopted } = receipt;
   if (kind === 'start') return `guardian ${guardian.pid} holds ${workload.pid} behind its gate`;
   if (kind === 'status') return `${workload.pid}: ${result(receipt)}`;
-  return `${claim} (${proof}), ${reaped} reaped, ${adopted} of them adopted${terminated ? ', on request' : ''}`;
+  return `${claim} (${proof}): ${reaped} reaped, ${adopted} adopted`;
 }
