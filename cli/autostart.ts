@@ -3,7 +3,7 @@
  * caller's descriptors, so that neither a hang-up nor a closing pipe of the shell reaches it.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -11,9 +11,10 @@ import type { ApiError } from '../actors/daemon/api/views.ts';
 import { OperatingError } from '../actors/daemon/operatingError.ts';
 import { type Places, type Rendezvous, readRendezvous } from '../actors/daemon/places.ts';
 import { Client, DaemonAbsent, type Hello } from './client.ts';
-import { fromApi, notInitialised } from './failure.ts';
+import { fromApi } from './failure.ts';
 import { jsonLines } from './jsonLines.ts';
 import { daemonEnvironment } from './launchEnvironment.ts';
+import { requireOwn } from './ownership.ts';
 
 export const daemonProgram = (): string => fileURLToPath(new URL('./daemon.js', import.meta.url));
 
@@ -27,6 +28,7 @@ export interface Serving {
 export async function findServing(places: Places): Promise<Serving | undefined> {
   const rendezvous = readRendezvous(places);
   if (!rendezvous) return undefined;
+  requireOwn(places.stateDir);
   const client = new Client(rendezvous);
   try {
     return { client, rendezvous, hello: await client.hello() };
@@ -90,7 +92,7 @@ async function spawnDaemon(places: Places): Promise<ApiError | undefined> {
 }
 
 function openLog(places: Places): number {
-  if (!statSync(places.stateDir, { throwIfNoEntry: false })) throw notInitialised(places.stateDir);
+  requireOwn(places.stateDir);
   mkdirSync(places.logDir, { recursive: true, mode: 0o700 });
   const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
   return openSync(startLog(places), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);

@@ -9,6 +9,8 @@ import { usage } from './failure.ts';
 export async function readInput(option: string, source: string, atMostBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let total = 0;
+  if (source === '-' && process.stdin.isTTY)
+    process.stderr.write(`${option}: reading from the terminal, Ctrl-D ends it\n`);
   const input: AsyncIterable<Buffer> = source === '-' ? process.stdin : createReadStream(source);
   try {
     for await (const chunk of input) {

@@ -1,13 +1,11 @@
 /** One run of the command line: its global options, its output, and its way to the daemon. */
-import { lstatSync } from 'node:fs';
-import type { Command } from 'commander';
 import type { CallArguments, CallName, StreamArguments, StreamName } from '../actors/daemon/api/contract.ts';
 import type { CallResults } from '../actors/daemon/api/results.ts';
-import { OperatingError } from '../actors/daemon/operatingError.ts';
 import { type Places, placesOf, type Rendezvous, readRendezvous } from '../actors/daemon/places.ts';
 import { Client, DaemonAbsent } from './client.ts';
-import { daemonNotRunning, fromApi, notInitialised } from './failure.ts';
+import { daemonNotRunning, fromApi } from './failure.ts';
 import { type Answer, Output } from './output.ts';
+import { requireOwn } from './ownership.ts';
 import { line } from './print/escape.ts';
 import { version } from './version.ts';
 
@@ -70,6 +68,7 @@ export class Invocation {
 
   /** Runs `ask` with the announced daemon; where nobody listens nothing was sent, so it is run again with a new one. */
   async withDaemon<T>(ask: (client: Client) => Promise<T>): Promise<T> {
+    requireOwn(this.places.stateDir);
     const rendezvous = readRendezvous(this.places);
     if (rendezvous) {
       this.#mentionOtherVersion(rendezvous);
@@ -79,26 +78,11 @@ export class Invocation {
         if (!(cause instanceof DaemonAbsent)) throw cause;
       }
     }
-    this.requireInstallation();
     if (this.globals.autostart === false) throw daemonNotRunning(this.places.stateDir);
     const { ensureServing } = await import('./autostart.ts');
     this.output.status('starting the daemon');
     const { client } = await ensureServing(this.places);
     return ask(client);
-  }
-
-  /** Refuses before anything is created: a missing installation, or one that belongs to somebody else (ruling 29). */
-  requireInstallation(): void {
-    const { stateDir } = this.places;
-    const info = lstatSync(stateDir, { throwIfNoEntry: false });
-    if (!info) throw notInitialised(stateDir);
-    if (info.uid === process.getuid?.()) return;
-    throw new OperatingError({
-      code: 'store_permissions',
-      message: `${stateDir} belongs to user ${info.uid}, and this is user ${process.getuid?.()}`,
-      exitCode: 9,
-      next: ['run custody as the owner of the state directory, without sudo'],
-    });
   }
 
   #mentionOtherVersion(rendezvous: Rendezvous): void {
@@ -117,37 +101,3 @@ export const localAnswer = <Data>(command: string, data: Data, exitCode = 0): An
   journalPosition: null,
   exitCode,
 });
-
-/** Where an option stands on the line does not matter: `custody --json status` is `custody status --json`. */
-export function globalsOf(command: Command): GlobalOptions {
-  const globals: Record<string, unknown> = {};
-  for (let at: Command | null = command; at; at = at.parent) {
-    for (const name of ['json', 'stateDir', 'autostart', 'color', 'quiet', 'requestId']) {
-      if (at.getOptionValueSource(name) === 'cli') globals[name] ??= at.getOptionValue(name);
-    }
-  }
-  return globals;
-}
-
-/**
- * Wraps a command's body for commander, which calls with the operands, the options and the command. What the body
- * returns is the exit status.
- */
-export function action<Options>(
-  body: (invocation: Invocation, options: Options, operands: readonly string[]) => Promise<number> | number,
-): (...parameters: unknown[]) => Promise<void> {
-  return async (...parameters) => {
-    const command = parameters.at(-1) as Command;
-    const options = parameters.at(-2) as Options;
-    const operands = parameters
-      .slice(0, -2)
-      .flat()
-      .filter((operand) => operand !== undefined) as string[];
-    const invocation = new Invocation(globalsOf(command));
-    try {
-      process.exitCode = await body(invocation, options, operands);
-    } finally {
-      invocation.output.clearStatus();
-    }
-  };
-}

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { readRendezvous } from '../actors/daemon/places.ts';
-import { globalsOf, Invocation, localAnswer } from './invocation.ts';
+import { globalsOf } from './action.ts';
+import { Invocation, localAnswer } from './invocation.ts';
 import { line } from './print/escape.ts';
 import { fields, table } from './print/table.ts';
 import { version } from './version.ts';

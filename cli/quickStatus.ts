@@ -1,9 +1,10 @@
 /** `custody status` in as little time as a process allows: one connection, one answer, nothing loaded for anything else. */
-import type { StatusView } from '../actors/daemon/api/views.ts';
-import { placesOf, readRendezvous } from '../actors/daemon/places.ts';
+import type { Reply, StatusView } from '../actors/daemon/api/views.ts';
+import { type Places, placesOf, readRendezvous } from '../actors/daemon/places.ts';
 import { Client } from './client.ts';
 import { endWithReader } from './closedReader.ts';
 import { Output } from './output.ts';
+import { requireOwn } from './ownership.ts';
 import { statusLines } from './print/status.ts';
 
 interface Wish {
@@ -19,9 +20,8 @@ interface Wish {
  */
 export async function quickStatus(words: readonly string[]): Promise<boolean> {
   const wish = words[0] === 'status' ? wishOf(words.slice(1)) : undefined;
-  const rendezvous = wish && readRendezvous(placesOf({ stateDir: wish.stateDir, env: process.env }));
-  if (!wish || !rendezvous) return false;
-  const reply = await new Client(rendezvous).call<StatusView>('status', {}, patienceMs).catch(() => undefined);
+  if (!wish) return false;
+  const reply = await asked(placesOf({ stateDir: wish.stateDir, env: process.env })).catch(() => undefined);
   if (!reply?.ok) return false;
   endWithReader(process.stdout);
   process.exitCode = new Output(wish).answer(reply, statusLines);
@@ -29,6 +29,13 @@ export async function quickStatus(words: readonly string[]): Promise<boolean> {
 }
 
 const patienceMs = 2_000;
+
+async function asked(places: Places): Promise<Reply<StatusView> | undefined> {
+  const rendezvous = readRendezvous(places);
+  if (!rendezvous) return undefined;
+  requireOwn(places.stateDir);
+  return new Client(rendezvous).call<StatusView>('status', {}, patienceMs);
+}
 
 /** Undefined for words that need the command tree to be understood, or refused. */
 function wishOf(words: readonly string[]): Wish | undefined {

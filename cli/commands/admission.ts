@@ -1,7 +1,7 @@
 /** pause, resume: the admission gate. */
 import type { Command } from 'commander';
+import { action } from '../action.ts';
 import { addRequestId, example } from '../globalOptions.ts';
-import { action } from '../invocation.ts';
 import { line } from '../print/escape.ts';
 
 export function registerAdmission(program: Command): void {

@@ -1,8 +1,8 @@
 /** backup: a consistent copy of the store while everything goes on. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { action } from '../action.ts';
 import { example } from '../globalOptions.ts';
-import { action } from '../invocation.ts';
 import { line } from '../print/escape.ts';
 import { size } from '../print/quantity.ts';
 

@@ -3,10 +3,11 @@ import { Argument, type Command } from 'commander';
 import type { CallArguments, CallName } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
 import { readRendezvous } from '../../actors/daemon/places.ts';
+import { action } from '../action.ts';
 import { Client } from '../client.ts';
 import { type IdKind, idKinds } from '../completions/shape.ts';
 import { example } from '../globalOptions.ts';
-import { action, type Invocation, localAnswer } from '../invocation.ts';
+import { type Invocation, localAnswer } from '../invocation.ts';
 import { printable } from '../print/escape.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';

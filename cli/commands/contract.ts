@@ -1,7 +1,8 @@
 /** contract check: what a proof says on this host, tried out. */
 import type { Command } from 'commander';
+import { action } from '../action.ts';
 import { example } from '../globalOptions.ts';
-import { action, type Invocation } from '../invocation.ts';
+import type { Invocation } from '../invocation.ts';
 import { checksExitCode, contractLines } from '../print/checks.ts';
 
 export function registerContract(program: Command): void {

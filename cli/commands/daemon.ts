@@ -1,12 +1,17 @@
 /** daemon start, stop, restart, status. */
 import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
+import type { CallArguments } from '../../actors/daemon/api/contract.ts';
+import type { CallResults } from '../../actors/daemon/api/results.ts';
+import { type Places, readRendezvous } from '../../actors/daemon/places.ts';
+import { action } from '../action.ts';
 import { daemonProgram, ensureServing, findServing, type Serving } from '../autostart.ts';
-import { DaemonAbsent } from '../client.ts';
-import { daemonGone, daemonNotRunning, fromApi } from '../failure.ts';
+import { type Client, DaemonAbsent } from '../client.ts';
+import { daemonNotRunning, fromApi } from '../failure.ts';
 import { addRequestId, example } from '../globalOptions.ts';
-import { action, type Invocation, localAnswer } from '../invocation.ts';
+import { type Invocation, localAnswer } from '../invocation.ts';
 import { daemonEnvironment } from '../launchEnvironment.ts';
+import { requireOwn } from '../ownership.ts';
 import { type DaemonState, daemonLines, stopLines } from '../print/daemon.ts';
 
 interface KeepWork {
@@ -53,7 +58,7 @@ const stateOf = ({ hello, rendezvous }: Serving, started: boolean): DaemonState 
 });
 
 async function start(invocation: Invocation, { foreground }: { readonly foreground?: boolean }): Promise<number> {
-  invocation.requireInstallation();
+  requireOwn(invocation.places.stateDir);
   if (foreground) return inForeground(invocation);
   invocation.output.status('starting the daemon');
   const serving = await ensureServing(invocation.places);
@@ -84,7 +89,7 @@ async function stop(invocation: Invocation, options: KeepWork): Promise<number> 
 }
 
 async function restart(invocation: Invocation, options: KeepWork): Promise<number> {
-  invocation.requireInstallation();
+  requireOwn(invocation.places.stateDir);
   const serving = await findServing(invocation.places);
   if (serving) await end(invocation, serving, options.keepWork ?? false);
   invocation.output.status('starting the daemon');
@@ -93,26 +98,42 @@ async function restart(invocation: Invocation, options: KeepWork): Promise<numbe
   return invocation.output.answer(localAnswer('daemon.restart', stateOf(successor, successor.started)), daemonLines);
 }
 
-/** Stops the daemon and returns once its socket answers nobody, so that what follows never meets the one that leaves. */
-async function end(invocation: Invocation, { client }: Serving, keepWork: boolean) {
+/** Stops the daemon and returns once it is gone, so that what follows never meets the one that leaves. */
+async function end(invocation: Invocation, { client, hello }: Serving, keepWork: boolean) {
   const { output, requestId } = invocation;
   output.status(keepWork ? 'stopping the daemon' : 'draining; the daemon ends when everything is proved');
-  const reply = await client.call<{ stopped: boolean; settled: string[]; blocked: string[] }>('daemon.stop', {
-    keepWork,
-    requestId,
-  } as { readonly requestId: string });
+  const request: CallArguments<'daemon.stop'> = { keepWork, requestId };
+  const reply = await client.call<CallResults['daemon.stop']>('daemon.stop', request as { readonly requestId: string });
   if (!reply.ok) throw fromApi(reply.error);
+  await gone(client);
+  await withdrawn(invocation.places, hello.startNumber);
+  output.clearStatus();
+  return reply;
+}
+
+const askAgainAfterMs = 10;
+const pause = () => new Promise((resolve) => setTimeout(resolve, askAgainAfterMs));
+
+/** Its socket answers nobody any more. */
+async function gone(client: Client): Promise<void> {
   try {
     for (;;) {
       await client.hello();
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await pause();
     }
   } catch (cause) {
     const { code } = cause as { readonly code?: string };
-    if (!(cause instanceof DaemonAbsent) && code !== daemonGone(undefined).code) throw cause;
+    if (!(cause instanceof DaemonAbsent) && code !== 'daemon_gone') throw cause;
   }
-  output.clearStatus();
-  return reply;
+}
+
+/** A daemon that was killed while it left withdraws nothing; its successor finds that out. */
+const withdrawnWithinMs = 5_000;
+
+/** What it announced is withdrawn or replaced: a daemon does that when it has let go of the store. */
+async function withdrawn(places: Places, startNumber: number): Promise<void> {
+  const deadline = performance.now() + withdrawnWithinMs;
+  while (readRendezvous(places)?.startNumber === startNumber && performance.now() < deadline) await pause();
 }
 
 async function status({ places, output }: Invocation): Promise<number> {

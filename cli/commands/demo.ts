@@ -1,8 +1,8 @@
 /** demo: the whole story in a minute, on a scratch clone, leaving nothing behind. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { action } from '../action.ts';
 import { example } from '../globalOptions.ts';
-import { action } from '../invocation.ts';
 
 export function registerDemo(program: Command): void {
   const command = program

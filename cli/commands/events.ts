@@ -1,10 +1,11 @@
 /** events: the journal, as it is written. */
 import type { Command } from 'commander';
 import type { EventView } from '../../actors/daemon/api/views.ts';
+import { action } from '../action.ts';
 import { parseWhole } from '../duration.ts';
 import { daemonGone } from '../failure.ts';
 import { example } from '../globalOptions.ts';
-import { action, type Invocation } from '../invocation.ts';
+import type { Invocation } from '../invocation.ts';
 import { eventLine, eventLines } from '../print/events.ts';
 
 interface EventOptions {

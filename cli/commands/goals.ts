@@ -1,10 +1,11 @@
 /** goals add, list, show, queue, cancel. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { action } from '../action.ts';
 import { parseDuration, parseWhole } from '../duration.ts';
 import { addRequestId, example } from '../globalOptions.ts';
 import { readInput } from '../input.ts';
-import { action, type Invocation } from '../invocation.ts';
+import type { Invocation } from '../invocation.ts';
 import { decisionLines, goalDetailLines, goalLines, newGoalLines } from '../print/goals.ts';
 
 export function registerGoals(program: Command): void {

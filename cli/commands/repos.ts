@@ -1,8 +1,9 @@
 /** repos add, list. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { action } from '../action.ts';
 import { addRequestId, example } from '../globalOptions.ts';
-import { action, type Invocation } from '../invocation.ts';
+import type { Invocation } from '../invocation.ts';
 import { repositoryLines } from '../print/repos.ts';
 
 export function registerRepos(program: Command): void {

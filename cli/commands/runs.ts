@@ -1,10 +1,11 @@
 /** runs list, show, logs, wait, stop. */
 import { type Command, Option } from 'commander';
+import { action } from '../action.ts';
 import { parseDuration, parseWhole } from '../duration.ts';
 import { exitStatusOf } from '../exitStatus.ts';
 import { mentionIncomplete, printLogs } from '../follow.ts';
 import { addRequestId, example } from '../globalOptions.ts';
-import { action, type Invocation } from '../invocation.ts';
+import type { Invocation } from '../invocation.ts';
 import { runDetailLines, runLines, runTable, stopLines } from '../print/runs.ts';
 import { tellTime, waitForRun } from '../wait.ts';
 import { registerExec } from './exec.ts';

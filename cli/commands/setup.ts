@@ -1,9 +1,10 @@
 /** init, doctor, config, version: what is there before, beside and without a daemon. */
 import type { Command } from 'commander';
 import type { CheckView, ConfigValueView } from '../../actors/daemon/api/views.ts';
+import { action } from '../action.ts';
 import { findServing } from '../autostart.ts';
 import { example } from '../globalOptions.ts';
-import { action, type Invocation, localAnswer } from '../invocation.ts';
+import { type Invocation, localAnswer } from '../invocation.ts';
 import { checkLines, checksExitCode } from '../print/checks.ts';
 import { configLines } from '../print/config.ts';
 import { line } from '../print/escape.ts';

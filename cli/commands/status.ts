@@ -1,7 +1,8 @@
 /** status and processes: one health value, capacity, and every scope with what is known about it. */
 import type { Command } from 'commander';
+import { action } from '../action.ts';
 import { example } from '../globalOptions.ts';
-import { action, type Invocation } from '../invocation.ts';
+import type { Invocation } from '../invocation.ts';
 import { processLines } from '../print/processes.ts';
 import { statusLines } from '../print/status.ts';
 

@@ -1,8 +1,9 @@
 /** worktrees add, list, show, close, seal. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { action } from '../action.ts';
 import { addRequestId, example } from '../globalOptions.ts';
-import { action, type Invocation } from '../invocation.ts';
+import type { Invocation } from '../invocation.ts';
 import { newWorktreeLines, worktreeDetailLines, worktreeLines } from '../print/worktrees.ts';
 
 export function registerWorktrees(program: Command): void {

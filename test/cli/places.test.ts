@@ -29,11 +29,15 @@ async function tell(home: Home, before = '', prefix: readonly string[] = []): Pr
 function openToOthers(dir: string): string[] {
   return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
     const path = join(dir, entry.name);
-    const { mode } = lstatSync(path);
+    const mode = lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0;
     const open = !entry.isSymbolicLink() && (mode & 0o077) !== 0 ? [path] : [];
     return entry.isDirectory() && entry.name !== 'worktrees' ? [...open, ...openToOthers(path)] : open;
   });
 }
+
+/** Root becomes nobody in particular; anybody else is an ordinary user already. */
+const strangerUid = 64_321;
+const become = ['setpriv', `--reuid=${strangerUid}`, `--regid=${strangerUid}`, '--clear-groups', '--inh-caps=-all'];
 
 const long = `${'lang und länger '.repeat(8)}日本 end`.padEnd(144, 'x');
 
@@ -64,27 +68,33 @@ describe('the main path works', () => {
     const home = emptyHome();
     makeRepository(join(home.dir, 'repository ü'), home.env);
     const isRoot = process.getuid?.() === 0;
-    // Root becomes nobody in particular; anybody else is an ordinary user already.
-    const uid = 64_321;
-    if (isRoot) give(home.dir, uid);
-    const become = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--inh-caps=-all'];
+    if (isRoot) give(home.dir, strangerUid);
     const told = await tell(home, '', isRoot ? become : []);
     expect(told).toMatchObject({ code: 0, stderr: expect.not.stringContaining('error') });
     expect(told.stdout).toContain('hällo\n');
     home.remove();
   });
 
-  it('on the state of another user it does not: that is refused (ruling 29)', async () => {
+  it('on the state of another user it does not, served or not: that is refused (ruling 29)', async () => {
     const home = emptyHome();
-    makeRepository(join(home.dir, 'repository ü'), home.env);
     const isRoot = process.getuid?.() === 0;
-    const stateDir = isRoot ? home.dir : '/';
-    if (isRoot) chownSync(home.dir, 64_321, 64_321);
-    const told = await finished(
-      spawn(process.execPath, [program, 'status', '--json', '--state-dir', stateDir], { env: home.env, cwd: '/' }),
-    );
-    expect(told.code).toBe(9);
-    expect(JSON.parse(told.stdout).error).toMatchObject({ code: 'store_permissions' });
+    const asOwner = isRoot ? become : [];
+    if (isRoot) give(home.dir, strangerUid);
+    const custody = (args: readonly string[], prefix: readonly string[] = []) => {
+      const [command = '', ...rest] = [...prefix, process.execPath, program, ...args];
+      return finished(spawn(command, rest, { env: home.env, cwd: '/' }));
+    };
+    // Without root there is no second user to be had, but directories of root's are everywhere.
+    const stateDir = isRoot ? home.stateDir : '/';
+    expect((await custody(['init'], asOwner)).code).toBe(0);
+    for (const daemon of ['start', 'stop']) {
+      expect((await custody(['daemon', daemon], asOwner)).code).toBe(0);
+      for (const command of [['status'], ['goals', 'list'], ['daemon', 'start']]) {
+        const told = await custody([...command, '--json', '--state-dir', stateDir]);
+        expect(told.code).toBe(9);
+        expect(JSON.parse(told.stdout).error).toMatchObject({ code: 'store_permissions' });
+      }
+    }
     home.remove();
   });
 });

@@ -18,7 +18,7 @@ const shell = (script: string) =>
   );
 
 describe('a reader that has seen enough', () => {
-  it.each(['events', 'events --json', "runs exec GOAL --follow -- sh -c 'seq 1 100000; sleep 600'"])(
+  it.each(['status', 'events', 'events --json', "runs exec GOAL --follow -- sh -c 'seq 1 100000; sleep 600'"])(
     'is no failure of custody %s',
     async (command) => {
       const line = command.replace('GOAL', goalId);
@@ -40,6 +40,15 @@ it('a reader that has left ends a stream with the next line that it would have g
   while (!ended) await here.ask(['goals', 'add', 'one more line']);
   expect(await left).toMatchObject({ stdout: '0\n', stderr: '' });
 });
+
+it.each(['status', 'status --json', 'goals list', 'events'])(
+  'an answer that cannot be written is a failure: %s',
+  async (line) => {
+    const { stdout, stderr } = await shell(`"$NODE" "$CUSTODY" ${line} > /dev/full; echo $?`);
+    expect(stdout).toBe('1\n');
+    expect(stderr).toContain('ENOSPC');
+  },
+);
 
 describe('--follow', () => {
   it('shows what is recorded from now on, and Ctrl-C leaves quietly with 130', async () => {

@@ -33,7 +33,7 @@ export function emptyHome(name = 'state'): Home {
     dir,
     stateDir,
     env: { PATH: process.env.PATH ?? '', HOME: dir, TMPDIR: join(dir, 'tmp'), CUSTODY_HOME: stateDir },
-    remove: () => rmSync(dir, { recursive: true, force: true }),
+    remove: () => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }),
   };
 }
 
