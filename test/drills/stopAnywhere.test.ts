@@ -53,7 +53,7 @@ async function expectValidEnd(runId: string): Promise<void> {
   const { runs } = await daemon.call('worktrees.show', { id: generationId! });
   const settled = runs.find((run) => run.runId === runId)!;
   expect(settled.state).toBe(state);
-  expect(Object.values(settled.scopes)).not.toContain('open');
+  expect(Object.values(settled.scopes)).toEqual(['proved']);
 }
 
 /** What a launch may be answered when somebody ends it meanwhile: it ran, or one of the refusals that say that nothing did. */

@@ -9,7 +9,7 @@ export interface Failpoint {
   /** A point of a launch, or of the commits. */
   readonly at: string;
   /** The first of this point after `at`. */
-  readonly then?: string;
+  readonly next?: string;
   /** Which of the times that `at` is reached; 1 is the next. */
   readonly nth?: number;
 }
@@ -61,6 +61,12 @@ async function heard(daemon: TestDaemon, key: string): Promise<void> {
 /** From now on the launch that gets there first takes the daemon with it. */
 export async function killAt(daemon: TestDaemon, point: Failpoint): Promise<void> {
   await tell(daemon, { ...point, act: 'kill' });
+  await heard(daemon, 'armed');
+}
+
+/** The launch that gets there first loses its guardian; the daemon goes on. */
+export async function killGuardianAt(daemon: TestDaemon, point: Failpoint): Promise<void> {
+  await tell(daemon, { ...point, act: 'kill guardian' });
   await heard(daemon, 'armed');
 }
 
