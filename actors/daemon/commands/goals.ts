@@ -1,5 +1,5 @@
 /** Goals: what an operator decides about them, and how they stand. */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assessOwnership } from '../../../machines/assessment.ts';
@@ -71,7 +71,9 @@ async function keepRequest(
   const path = join(places.requestsDir, requestDigest);
   const present = await readFile(path, 'utf8').catch(() => undefined);
   if (present !== text) {
-    const file = await open(`${path}.new`, 'w', 0o600);
+    // A name of its own: another Goal may be given the same request at this moment.
+    const fresh = `${path}.${randomUUID()}`;
+    const file = await open(fresh, 'wx', 0o600);
     try {
       await file.chmod(0o600);
       await file.writeFile(text);
@@ -79,7 +81,7 @@ async function keepRequest(
     } finally {
       await file.close();
     }
-    await rename(`${path}.new`, path);
+    await rename(fresh, path);
   }
   return { requestDigest, requestRef: `requests/${requestDigest}` };
 }
