@@ -1,0 +1,215 @@
+/*
+ * Starts the same image through an init (or directly) and through the guardian, alternately, from one small process:
+ *
+ *   start ROUNDS DIRECTORY STAMP GUARDIAN [INIT...]     one line per start: NAME LAUNCH_NS END_NS
+ *   start idle DIRECTORY GUARDIAN SECONDS               resident kB and wakeups of a waiting guardian
+ *
+ * LAUNCH_NS runs from before the fork to the first instruction of the image. The receipt slots are reserved before the
+ * first round. `guardian` finds the gate byte behind its request, so that it does all that it does and waits for nobody,
+ * like the inits; `handshake` answers first and gets the gate byte then, which adds two changes of process. END_NS runs
+ * from there to the end of the outermost process, which for the guardian includes the synced exit receipt.
+ */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static long long now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (long long)now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static void fail(const char *what) {
+  perror(what);
+  exit(1);
+}
+
+struct frame {
+  char bytes[8192];
+  size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct frame *f, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  f->used += (size_t)vsnprintf(f->bytes + f->used, sizeof f->bytes - f->used, format, arguments) + 1;
+  va_end(arguments);
+}
+
+static void reserve(struct frame *f, const char *directory, const char *file, const char *key, size_t bytes) {
+  char path[4096], zeros[16384] = {0};
+  struct stat node;
+  snprintf(path, sizeof path, "%s/%s", directory, file);
+  int fd = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
+  if (fd < 0 || write(fd, zeros, bytes) != (ssize_t)bytes || fsync(fd) != 0 || fstat(fd, &node) != 0) fail(path);
+  close(fd);
+  add(f, "%s=%llu:%llu", key, (unsigned long long)node.st_dev, (unsigned long long)node.st_ino);
+}
+
+static void make_frame(struct frame *f, const char *directory) {
+  if (mkdir(directory, 0700) != 0) fail(directory);
+  f->used = 4;
+  add(f, "protocol=1");
+  add(f, "scope=SBENCH");
+  add(f, "installation=IBENCH");
+  add(f, "dir=%s", directory);
+  add(f, "cwd=/");
+  add(f, "umask=22");
+  add(f, "handshakeMs=5000");
+  add(f, "nonceStart=00000000000000000000000000000001");
+  add(f, "nonceStatus=00000000000000000000000000000002");
+  add(f, "nonceExit=00000000000000000000000000000003");
+  reserve(f, directory, "start.reserved", "slotStart", 4096);
+  reserve(f, directory, "status.reserved", "slotStatus", 4096);
+  reserve(f, directory, "exit.reserved", "slotExit", 4096);
+  reserve(f, directory, "adopted.log", "slotAdopted", 16384);
+  add(f, "env=PATH=/usr/bin:/bin");
+}
+
+static void seal_frame(struct frame *f) {
+  unsigned length = (unsigned)f->used - 4;
+  for (int at = 0; at < 4; at++) f->bytes[at] = (char)(length >> (8 * at));
+}
+
+/* Starts a program with `out` as its standard output and, unless negative, `link` as descriptor 3. */
+static pid_t start(char **argv, int out, int link) {
+  pid_t pid = fork();
+  if (pid != 0) return pid;
+  dup2(out, 1);
+  if (link >= 0) dup2(link, 3);
+  execv(argv[0], argv);
+  _exit(127);
+}
+
+static long long stamp_of(int fd) {
+  char text[64] = {0};
+  size_t have = 0;
+  for (ssize_t got; (got = read(fd, text + have, sizeof text - 1 - have)) > 0;) have += (size_t)got;
+  if (have == 0) {
+    fputs("the image did not run\n", stderr);
+    exit(1);
+  }
+  return atoll(text);
+}
+
+static void report(const char *name, long long begin, long long stamp, pid_t pid) {
+  int status;
+  waitpid(pid, &status, 0);
+  long long end = now_ns();
+  if (status != 0) fprintf(stderr, "%s ended with wait status %d\n", name, status);
+  printf("%s %lld %lld\n", name, stamp - begin, end - stamp);
+}
+
+static void measure_plain(const char *name, char **argv) {
+  int out[2];
+  if (pipe2(out, O_CLOEXEC) != 0) fail("pipe");
+  long long begin = now_ns();
+  pid_t pid = start(argv, out[1], -1);
+  close(out[1]);
+  long long stamp = stamp_of(out[0]);
+  close(out[0]);
+  report(name, begin, stamp, pid);
+}
+
+static void send_request(int link, const struct frame *f, bool gate) {
+  if (write(link, f->bytes, f->used) != (ssize_t)f->used) fail("frame");
+  if (gate && write(link, "G", 1) != 1) fail("gate");
+}
+
+static void shake_hands(int link) {
+  char line[1024];
+  ssize_t got = read(link, line, sizeof line);
+  if (got <= 0 || strncmp(line, "{\"event\":\"ready\"", 16) != 0) {
+    fprintf(stderr, "no handshake: %.*s\n", (int)(got < 0 ? 0 : got), line);
+    exit(1);
+  }
+  if (write(link, "G", 1) != 1) fail("gate");
+}
+
+static void measure_guardian(char *guardian, const struct frame *f, bool handshake) {
+  int out[2], link[2];
+  char *argv[] = {guardian, "run", NULL};
+  if (pipe2(out, O_CLOEXEC) != 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link) != 0) fail("pipe");
+  long long begin = now_ns();
+  pid_t pid = start(argv, out[1], link[1]);
+  close(out[1]);
+  close(link[1]);
+  send_request(link[0], f, !handshake);
+  if (handshake) shake_hands(link[0]);
+  long long stamp = stamp_of(out[0]);
+  close(out[0]);
+  report(handshake ? "handshake" : "guardian", begin, stamp, pid);
+  close(link[0]);
+}
+
+static void print_status(pid_t pid) {
+  char path[64], line[256];
+  snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+  FILE *file = fopen(path, "r");
+  if (file == NULL) fail(path);
+  while (fgets(line, sizeof line, file) != NULL) {
+    if (strncmp(line, "VmRSS:", 6) == 0 || strncmp(line, "RssAnon:", 8) == 0) fputs(line, stdout);
+    if (strncmp(line, "voluntary_ctxt_switches:", 24) == 0) fputs(line, stdout);
+  }
+  fclose(file);
+}
+
+static int idle(const char *directory, char *guardian, int seconds) {
+  static struct frame f;
+  int link[2];
+  char *argv[] = {guardian, "run", NULL};
+  make_frame(&f, directory);
+  add(&f, "arg=/bin/sleep");
+  add(&f, "arg=%d", seconds + 1);
+  seal_frame(&f);
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link) != 0) fail("socketpair");
+  pid_t pid = start(argv, 1, link[1]);
+  close(link[1]);
+  send_request(link[0], &f, true);
+  usleep(200000);
+  print_status(pid);
+  sleep((unsigned)seconds);
+  print_status(pid);
+  waitpid(pid, NULL, 0);
+  return 0;
+}
+
+/* The requests of all rounds, two each: reserving syncs, and a commit of the journal that is under way delays others. */
+static struct frame *make_requests(int count, const char *parent, const char *image) {
+  char directory[4096];
+  struct frame *all = calloc((size_t)count, sizeof *all);
+  if (all == NULL) fail("calloc");
+  for (int at = 0; at < count; at++) {
+    snprintf(directory, sizeof directory, "%s/%d", parent, at);
+    make_frame(&all[at], directory);
+    add(&all[at], "arg=%s", image);
+    seal_frame(&all[at]);
+  }
+  return all;
+}
+
+int main(int argc, char **argv) {
+  if (argc == 5 && strcmp(argv[1], "idle") == 0) return idle(argv[2], argv[3], atoi(argv[4]));
+  if (argc < 5) return 2;
+  int rounds = atoi(argv[1]);
+  struct frame *requests = make_requests(2 * rounds, argv[2], argv[3]);
+  for (int round = 0; round < rounds; round++) {
+    char *direct[] = {argv[3], NULL};
+    measure_plain("direct", direct);
+    for (int at = 5; at < argc; at++) {
+      char *init[] = {argv[at], "-s", "--", argv[3], NULL};
+      measure_plain(strrchr(argv[at], '/') + 1, init);
+    }
+    measure_guardian(argv[4], &requests[2 * round], false);
+    measure_guardian(argv[4], &requests[2 * round + 1], true);
+  }
+  return 0;
+}
