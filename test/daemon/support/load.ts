@@ -1,0 +1,65 @@
+/** Clients that keep a daemon busy, and repeat each request under its id until it is answered, however often it dies. */
+import type { CallArguments, CallName } from '../../../actors/daemon/api/contract.ts';
+import type { Reply } from '../../../actors/daemon/api/views.ts';
+import type { TestDaemon } from '../../support/daemon.ts';
+
+export interface Answered {
+  readonly name: CallName;
+  readonly requestId: string;
+  // biome-ignore lint/suspicious/noExplicitAny: each call has data of its own; the checks know which
+  readonly data: any;
+  /** How often the daemon was gone before it answered. */
+  readonly losses: number;
+}
+
+/** A daemon that is killed from time to time. Whoever meets a dead one waits for its successor. */
+export class MortalDaemon {
+  readonly daemon: TestDaemon;
+  readonly answered: Answered[] = [];
+  #serving: Promise<unknown> = Promise.resolve();
+  #answersLeft = Number.POSITIVE_INFINITY;
+  #dead: () => void = () => {};
+
+  constructor(daemon: TestDaemon) {
+    this.daemon = daemon;
+  }
+
+  /** Kills it so many answers and turns of the event loop later, and starts it again; resolves when it serves. */
+  async killAfter(answers: number, turns: number): Promise<void> {
+    const died = new Promise<void>((resolve) => {
+      this.#dead = resolve;
+    });
+    this.#answersLeft = answers;
+    await died;
+    for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    this.#serving = this.daemon.restart();
+    await this.#serving;
+  }
+
+  /** Repeats the request until somebody answers it. A refusal is an answer and is thrown. */
+  async ask<Name extends CallName>(name: Name, args: CallArguments<Name> & { requestId: string }) {
+    for (let losses = 0; ; losses += 1) {
+      const reply = await this.#attempt(name, args);
+      if (reply === undefined) continue;
+      if (!reply.ok) throw new Error(`${name} ${args.requestId}: ${reply.error.code}: ${reply.error.message}`);
+      const { requestId } = args;
+      this.answered.push({ name, requestId, data: reply.data, losses });
+      this.#answersLeft -= 1;
+      if (this.#answersLeft === 0) this.#dead();
+      return reply.data;
+    }
+  }
+
+  async #attempt<Name extends CallName>(name: Name, args: CallArguments<Name>): Promise<Reply<unknown> | undefined> {
+    await this.#serving;
+    try {
+      return await this.daemon.attempt(name, args);
+    } catch (error) {
+      const { name: kind, code } = error as { name?: string; code?: string };
+      if (kind !== 'DaemonAbsent' && code !== 'daemon_gone') throw error;
+      // Its death may be known here before it is known there.
+      await new Promise((resolve) => setImmediate(resolve));
+      return undefined;
+    }
+  }
+}
