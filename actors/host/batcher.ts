@@ -3,7 +3,9 @@
  * what arrives during a commit, which blocks the loop, is read by the next poll and forms the next batch. Nobody waits
  * for a timer.
  */
+
 import type { Store } from '../../persistence/store.ts';
+import { SavepointNeeded } from './call.ts';
 import type { Failpoint } from './failpoint.ts';
 import { HostError } from './hostError.ts';
 import type { Load } from './loader.ts';
@@ -90,16 +92,12 @@ function take(waiting: Job[], batchEvents: number): Job[] {
   return waiting.splice(0, count);
 }
 
-function commit({ store, cache, load, failpoint, committed }: BatcherParts, jobs: readonly Job[]): void {
+function commit(parts: BatcherParts, jobs: readonly Job[]): void {
+  const { cache, failpoint, committed } = parts;
   let set: WorkingSet;
   failpoint('before_begin');
   try {
-    set = store.write(() => {
-      const opened = createWorkingSet(cache, load, store.journal.lastPosition());
-      for (const job of jobs) job.apply(opened);
-      failpoint('before_commit');
-      return opened;
-    });
+    set = apply(parts, jobs);
   } catch (error) {
     // After a failed COMMIT nobody knows what is on the disk: whatever was believed is read again.
     cache.clear();
@@ -110,4 +108,26 @@ function commit({ store, cache, load, failpoint, committed }: BatcherParts, jobs
   for (const loaded of set.changed()) cache.set(loaded);
   for (const job of jobs) job.settle();
   committed(set);
+}
+
+function apply(parts: BatcherParts, jobs: readonly Job[]): WorkingSet {
+  try {
+    return transact(parts, jobs, false);
+  } catch (thrown) {
+    if (thrown instanceof SavepointNeeded) return transact(parts, jobs, true);
+    throw thrown;
+  }
+}
+
+function transact(
+  { store, cache, load, failpoint }: BatcherParts,
+  jobs: readonly Job[],
+  isCareful: boolean,
+): WorkingSet {
+  return store.write(() => {
+    const set = createWorkingSet({ cache, load, lastPosition: store.journal.lastPosition(), isCareful });
+    for (const job of jobs) job.apply(set);
+    failpoint('before_commit');
+    return set;
+  });
 }

@@ -2,14 +2,12 @@
  * One submitted call: its events in order in one savepoint, each followed by its relays. A rejected event rolls the whole
  * call back; a rejected relay is recorded and nothing else (ruling 3).
  */
-import { type Envelope, machineEvent } from '../../machines/events/envelope.ts';
-import type { ActorKind } from '../../machines/ids.ts';
-import type { Relay } from '../../machines/relays.ts';
+import type { ActorChange, Relay } from '../../machines/relays.ts';
 import type { Moment } from '../../persistence/clock.ts';
 import { StoreError } from '../../persistence/errors.ts';
 import type { Store } from '../../persistence/store.ts';
 import { type DeliveryTools, deliver } from './delivery.ts';
-import type { CommitRecord, Draft, Outcome } from './outcome.ts';
+import type { Draft, Outcome } from './outcome.ts';
 import { entryOf, type Invalid, keyedEventId, type Preparation, type Prepared, prepare } from './prepare.ts';
 import type { WorkingSet } from './workingSet.ts';
 
@@ -36,15 +34,23 @@ class RolledBack extends Error {
   }
 }
 
-/** Runs inside the open write transaction. Throws when the whole transaction has to fail. */
+/** A call turned out to need the savepoint that it was not given: the transaction has to be run again, carefully. */
+export class SavepointNeeded extends Error {}
+
+/** Runs inside the open write transaction. Throws when the whole transaction has to fail or to be run again. */
 export function applyCall(tools: CallTools, set: WorkingSet, call: Call): CallResult {
   const mark = set.mark();
+  // A savepoint keeps a copy of every page that is written in it, which costs as much as the writing. A single event is
+  // refused before anything is written, so only a bug or damage can leave a part of it behind.
+  const isProtected = set.isCareful || call.events.length > 1;
   let outcomes: readonly Outcome[];
   try {
-    outcomes = tools.store.savepoint(() => applyEvents(tools, set, call));
+    const apply = () => applyEvents(tools, set, call);
+    outcomes = isProtected ? tools.store.savepoint(apply) : apply();
   } catch (thrown) {
     set.rollBack(mark);
     if (thrown instanceof StoreError && thrown.code !== 'store_corrupt') throw thrown;
+    if (!isProtected && !(thrown instanceof RolledBack)) throw new SavepointNeeded();
     // Damage in one place, or a bug in one chart, must not keep everybody else from working (ruling 27).
     if (!(thrown instanceof RolledBack)) return failed(tools, thrown);
     outcomes = rolledBack(tools, set, { ...call, reached: thrown.outcomes });
@@ -62,8 +68,8 @@ function applyEvents(tools: CallTools, set: WorkingSet, { at, events }: Call): O
   const outcomes: Outcome[] = [];
   const budget = { relays: tools.relaysPerCall };
   for (const event of events) {
-    const { outcome, record } = deliver(tools, set, event);
-    const relays = record ? deliverRelays(tools, set, { record, at, depth: 1, budget }) : [];
+    const { outcome, change } = deliver(tools, set, event);
+    const relays = change ? deliverRelays(tools, set, { change, at, depth: 1, budget }) : [];
     outcomes.push({ ...outcome, relays });
     if (outcome.outcome === 'rejected') throw new RolledBack(outcomes);
   }
@@ -71,38 +77,30 @@ function applyEvents(tools: CallTools, set: WorkingSet, { at, events }: Call): O
 }
 
 interface RelayContext {
-  readonly record: CommitRecord;
+  readonly change: ActorChange;
   readonly at: Moment;
   readonly depth: number;
   readonly budget: { relays: number };
 }
 
+/** Only a change has consequences; the fact behind a noop has been passed on before. */
 function deliverRelays(tools: CallTools, set: WorkingSet, context: RelayContext): Outcome[] {
-  const { record, at, depth, budget } = context;
+  const { change, at, depth, budget } = context;
   const outcomes: Outcome[] = [];
-  for (const relay of relaysOf(tools, record)) {
+  for (const relay of tools.protocol.relaysOf(change)) {
     for (const actor of addressees(tools, relay.to)) {
-      const event = prepareRelay(tools, { relay, actor, record, at });
+      const event = prepareRelay(tools, { relay, actor, cause: change, at });
       if (depth > tools.relayDepth || budget.relays <= 0) {
         outcomes.push({ ...nameOf(event), outcome: 'rejected', version: 0, reason: 'relay_limit', relays: [] });
         continue;
       }
       budget.relays -= 1;
-      const delivered = deliver(tools, set, event);
-      const next = delivered.record;
-      const relays = next ? deliverRelays(tools, set, { record: next, at, depth: depth + 1, budget }) : [];
-      outcomes.push({ ...delivered.outcome, relays });
+      const { outcome, change: next } = deliver(tools, set, event);
+      const relays = next ? deliverRelays(tools, set, { change: next, at, depth: depth + 1, budget }) : [];
+      outcomes.push({ ...outcome, relays });
     }
   }
   return outcomes;
-}
-
-/** Only a change has consequences; the fact behind a noop has been passed on before. */
-function relaysOf({ protocol }: CallTools, record: CommitRecord): readonly Relay[] {
-  if (record.outcome !== 'changed') return [];
-  const { actor, before, after, envelope } = record;
-  const event = machineEvent(envelope as Pick<Envelope, 'type' | 'eventId' | 'payload' | 'basis'>);
-  return protocol.relaysOf({ kind: actor.kind as ActorKind, id: actor.id, before: before ?? null, after, event });
 }
 
 /** A link names every actor that carries it and is not released; the others have nothing left to do. */
@@ -122,21 +120,21 @@ function addressees({ store }: CallTools, to: Relay['to']): ReadonlyArray<{ kind
 interface RelayedEvent {
   readonly relay: Relay;
   readonly actor: { readonly kind: string; readonly id: string };
-  readonly record: CommitRecord;
+  readonly cause: ActorChange;
   readonly at: Moment;
 }
 
 /** A fact that is passed on keeps its id (ruling 2); a fact of its own gets the catalogue's key. */
-function prepareRelay({ preparation }: CallTools, { relay, actor, record, at }: RelayedEvent): Prepared | Invalid {
-  const cause = record.envelope;
+function prepareRelay({ preparation }: CallTools, { relay, actor, cause, at }: RelayedEvent): Prepared | Invalid {
+  const causeId = cause.event.eventId;
   const { type, payload } = relay;
   const draft: Draft = {
     type,
     actor,
-    producer: record.actor,
+    producer: { kind: cause.kind, id: cause.id },
     payload,
-    eventId: relay.eventId ?? relayedEventId(preparation, { relay, actorId: actor.id, causeId: cause.eventId }),
-    causationId: cause.eventId,
+    eventId: relay.eventId ?? relayedEventId(preparation, { relay, actorId: actor.id, causeId }),
+    causationId: causeId,
   };
   return prepare(draft, at, preparation);
 }
@@ -182,11 +180,18 @@ function versionOf({ protocol }: CallTools, set: WorkingSet, { actor }: Pick<Out
 }
 
 function recordRefusals(store: Store, wallMs: number, outcomes: readonly Outcome[]): void {
-  for (const { actor, eventId, type, outcome, reason, guards, detail, relays } of outcomes) {
-    if ((outcome === 'rejected' && reason !== 'call_rolled_back') || outcome === 'ignored_terminal') {
-      const names = [...(guards ?? []), ...(detail ?? [])].slice(0, 16);
-      store.rejections.insert({ wallMs, actor, eventId, type, outcome, reason: reason ?? outcome, detail: names });
-    }
-    recordRefusals(store, wallMs, relays);
+  for (const one of outcomes) {
+    const { outcome, relays } = one;
+    if (outcome === 'rejected' || outcome === 'ignored_terminal') recordRefusal(store, wallMs, { ...one, outcome });
+    if (relays.length > 0) recordRefusals(store, wallMs, relays);
   }
+}
+
+type Refused = Outcome & { readonly outcome: 'rejected' | 'ignored_terminal' };
+
+function recordRefusal(store: Store, wallMs: number, refused: Refused): void {
+  const { actor, eventId, type, outcome, reason = outcome, guards = [], detail = [] } = refused;
+  if (reason === 'call_rolled_back') return;
+  const names = [...guards, ...detail].slice(0, 16);
+  store.rejections.insert({ wallMs, actor, eventId, type, outcome, reason, detail: names });
 }

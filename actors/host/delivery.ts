@@ -15,7 +15,7 @@ import type { NewEffectRow } from '../../persistence/tables/outbox.ts';
 import type { Failpoint } from './failpoint.ts';
 import { type Fault, HostError } from './hostError.ts';
 import type { Loaded } from './loader.ts';
-import type { CommitRecord, HostReason, Outcome } from './outcome.ts';
+import type { HostReason, Outcome } from './outcome.ts';
 import type { Invalid, Prepared } from './prepare.ts';
 import type { HostedDefinition, Protocol } from './protocol.ts';
 import type { WorkingSet } from './workingSet.ts';
@@ -27,10 +27,10 @@ export interface DeliveryTools {
   readonly failpoint: (point: Failpoint) => void;
 }
 
-/** An outcome without its relays, and what was written when the event was accepted. */
+/** An outcome without its relays, and the change that they follow from, if there was one. */
 export interface Delivered {
   readonly outcome: Omit<Outcome, 'relays'>;
-  readonly record?: CommitRecord;
+  readonly change?: ActorChange | undefined;
 }
 
 interface Target {
@@ -139,47 +139,46 @@ function write(tools: DeliveryTools, set: WorkingSet, accepted: Target & Proposa
   const { before, prepared, outcome, version, snapshot } = accepted;
   const { envelope, text, payloadDigest } = prepared;
   const { actor, eventId, type } = envelope;
-  const loaded = outcome === 'changed' ? writeActor(tools, accepted) : (before as Loaded);
+  const change = outcome === 'changed' ? changeOf(accepted) : undefined;
+  const loaded = change === undefined ? (before as Loaded) : writeActor(tools, accepted, change);
   const position = set.nextPosition();
   store.journal.insert({ position, actorKey: loaded.key, eventId, type, outcome, version, envelope: text });
   failpoint('after_journal_insert');
   store.dedup.insert(eventId, loaded.key, { payloadDigest, outcome, version, position });
-  for (const row of effectRows(store, { position, actorKey: loaded.key, effects: accepted.effects })) {
-    store.outbox.insert(row);
-    set.addEffect(row, actor);
+  if (accepted.effects.length > 0) {
+    for (const row of effectRows(store, { position, actorKey: loaded.key, effects: accepted.effects })) {
+      store.outbox.insert(row);
+      set.addEffect(row, actor);
+    }
   }
-  if (outcome === 'changed') {
+  if (change !== undefined) {
     writeLinks(store, loaded, before?.links ?? {});
     set.put(loaded);
   }
-  const record = { position, actor, envelope, outcome, version, before: before?.snapshot, after: snapshot };
-  set.addRecord(record);
-  return { outcome: { actor, eventId, type, outcome, version, position }, record };
+  set.addRecord({ position, actor, envelope, outcome, version, before: before?.snapshot, after: snapshot });
+  return { outcome: { actor, eventId, type, outcome, version, position }, change };
 }
 
-function writeActor({ store, protocol }: DeliveryTools, accepted: Target & Proposal): Loaded {
+function writeActor({ store, protocol }: DeliveryTools, accepted: Target & Proposal, change: ActorChange): Loaded {
   const { definition, before, prepared, snapshot, version } = accepted;
   const { kind, id } = prepared.envelope.actor;
-  const row = {
-    kind,
-    id,
+  const traits = {
     definitionVersion: definition.version,
     structuralHash: definition.structuralHash,
-    version,
     settled: definition.isSettled(snapshot),
     released: definition.isReleased(snapshot),
-    snapshot: JSON.stringify(toPersisted(definition, snapshot)),
   };
-  const binding = protocol.bindingOf?.(changeOf(accepted));
+  const row = { kind, id, version, snapshot: JSON.stringify(toPersisted(definition, snapshot)), ...traits };
+  const binding = protocol.bindingOf?.(change);
   const writeRows = (): number => {
     if (before === undefined) return store.actors.insert(row);
-    if (!store.actors.update({ ...row, key: before.key })) throw new VersionConflict();
+    if (!store.actors.update({ ...row, key: before.key }, before.traits)) throw new VersionConflict();
     if (binding !== undefined) bind(store, before.key, { ...binding, eventId: prepared.envelope.eventId });
     return before.key;
   };
   // Two writes that may be refused: a relay that fails between them must not leave the first behind.
   const key = binding === undefined ? writeRows() : store.savepoint(writeRows);
-  return { kind, id, key, version, snapshot, links: definition.links(snapshot) };
+  return { kind, id, key, version, snapshot, links: definition.links(snapshot), traits };
 }
 
 function changeOf({ definition, before, prepared, snapshot }: Target & Proposal): ActorChange {

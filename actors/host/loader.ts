@@ -7,7 +7,7 @@ import type { PersistedSnapshot } from '../../machines/definition.ts';
 import { fromPersisted } from '../../machines/step.ts';
 import { CorruptRowError } from '../../persistence/corruptRow.ts';
 import type { Store } from '../../persistence/store.ts';
-import type { ActorAddress, ActorRow } from '../../persistence/tables/actors.ts';
+import type { ActorAddress, ActorRow, ActorTraits } from '../../persistence/tables/actors.ts';
 import { HostError } from './hostError.ts';
 import type { HostedDefinition } from './protocol.ts';
 
@@ -16,8 +16,9 @@ export interface Loaded extends ActorAddress {
   readonly key: number;
   readonly version: number;
   readonly snapshot: AnyMachineSnapshot;
-  /** As stored, so that the next write knows what to replace. */
+  /** Links and traits as stored, so that the next write knows what it replaces. */
   readonly links: Readonly<Record<string, string>>;
+  readonly traits: ActorTraits;
 }
 
 export type Load = (definition: HostedDefinition, id: string) => Loaded | undefined;
@@ -31,7 +32,9 @@ export function createLoader(store: Pick<Store, 'actors' | 'links'>): Load {
     const snapshot = restore(definition, row, bringUp(definition, row));
     // An older row's links were made by an older function; only the table knows them.
     const links = row.definitionVersion === definition.version ? definition.links(snapshot) : store.links.of(key);
-    return { kind, id, key, version, snapshot, links };
+    const { definitionVersion, structuralHash, settled, released } = row;
+    const traits = { definitionVersion, structuralHash, settled, released };
+    return { kind, id, key, version, snapshot, links, traits };
   };
 }
 

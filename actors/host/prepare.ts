@@ -41,7 +41,8 @@ const draftSchema = z.strictObject({
   type: z.string().min(1).max(128),
   actor: z.strictObject({ kind: z.string().min(1).max(64), id: z.string().min(1).max(64) }),
   producer: z.strictObject({ kind: z.string().min(1).max(64), id: z.string().min(1).max(128) }),
-  payload: z.record(z.string(), z.unknown()),
+  /** Its own schema says what it must be. */
+  payload: z.unknown(),
   eventId: z.string().min(1).max(256).optional(),
   expectedVersion: z.int().min(0).optional(),
   basis: basisSchema.optional(),
@@ -64,13 +65,14 @@ export function prepare(draft: Draft, at: Moment, how: Preparation): Prepared | 
   if (Buffer.byteLength(payloadText) > how.payloadBytes) {
     return invalid(draft, [`payload: over ${how.payloadBytes} bytes`]);
   }
+  const { producer, expectedVersion, causationId } = frame.data;
   const eventId = frame.data.eventId ?? eventIdOf({ type, entry, payload, actorId: actor.id, ...how });
-  const { type: _, actor: __, payload: ___, eventId: ____, ...rest } = frame.data;
-  const frameText = JSON.stringify({ schemaVersion: 1, eventId, type, actor, ...rest, at });
+  // JSON leaves out what is undefined, and the text is what is journaled.
+  const head = { schemaVersion: 1, eventId, type, actor, producer, expectedVersion, basis, causationId, at };
   return {
     valid: true,
-    envelope: { schemaVersion: 1, eventId, type, actor, ...rest, at, payload } as HostedEnvelope,
-    text: `${frameText.slice(0, -1)},"payload":${payloadText}}`,
+    envelope: { ...head, payload } as HostedEnvelope,
+    text: `${JSON.stringify(head).slice(0, -1)},"payload":${payloadText}}`,
     payloadDigest: hash('sha256', canonicalJson(basis ? [type, payload, basis] : [type, payload]), 'hex'),
     event: basis ? { ...payload, basis, type, eventId } : { ...payload, type, eventId },
     creates: entry.creates,

@@ -21,6 +21,8 @@ export interface Mark {
 }
 
 export interface WorkingSet {
+  /** Every call gets a savepoint, also one that is expected to need none. */
+  readonly isCareful: boolean;
   load(definition: HostedDefinition, id: string): Loaded | undefined;
   put(loaded: Loaded): void;
   /** Drops what is believed about an actor whose row turned out to be different. */
@@ -36,7 +38,14 @@ export interface WorkingSet {
   changed(): Iterable<Loaded>;
 }
 
-export function createWorkingSet(cache: SnapshotCache, load: Load, lastPosition: number): WorkingSet {
+export interface WorkingSetParts {
+  readonly cache: SnapshotCache;
+  readonly load: Load;
+  readonly lastPosition: number;
+  readonly isCareful: boolean;
+}
+
+export function createWorkingSet({ cache, load, lastPosition, isCareful }: WorkingSetParts): WorkingSet {
   let position = lastPosition;
   const current = new Map<string, Loaded>();
   const puts: Array<readonly [key: string, previous: Loaded | undefined]> = [];
@@ -44,6 +53,7 @@ export function createWorkingSet(cache: SnapshotCache, load: Load, lastPosition:
   const effects: CommittedEffect[] = [];
 
   return {
+    isCareful,
     records,
     effects,
     load(definition, id) {

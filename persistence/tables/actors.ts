@@ -29,6 +29,9 @@ export interface ActorRow extends ActorSummary {
   readonly snapshot: string;
 }
 
+/** What changes rarely, and is indexed or refers to another table. */
+export type ActorTraits = Pick<ActorRow, 'definitionVersion' | 'structuralHash' | 'settled' | 'released'>;
+
 export interface ActorFilter extends Page {
   readonly settled?: boolean;
   readonly released?: boolean;
@@ -41,8 +44,11 @@ export interface ActorsTable {
   inspect(after: number, limit: number): ReadonlyArray<ActorRow & { readonly intact: boolean }>;
   keyOf(address: ActorAddress): number | undefined;
   insert(row: Omit<ActorRow, 'key'>): number;
-  /** Replaces the row of `row.key` if it is still at version `row.version - 1`; false when it is not. */
-  update(row: ActorRow): boolean;
+  /**
+   * Replaces the row of `row.key` if it is still at version `row.version - 1`; false when it is not. `before` says what
+   * the row holds; where definition and flags stay, their indexes are left alone.
+   */
+  update(row: ActorRow, before?: ActorTraits): boolean;
   list(kind: string, filter?: ActorFilter): readonly ActorSummary[];
   count(kind: string, filter?: Pick<ActorFilter, 'settled' | 'released'>): number;
   /** Ids of a kind that begin with `prefix`, in order: what a person may type instead of the whole id. */
@@ -104,6 +110,8 @@ export function createActorsTable(connection: Connection): ActorsTable {
     prepare(`UPDATE actors SET definition = ?, version = ?, settled = ?, released = ?, snapshot = ?, digest = ?
     WHERE actor = ? AND version = ?`);
 
+  const advance = prepare('UPDATE actors SET version = ?, snapshot = ?, digest = ? WHERE actor = ? AND version = ?');
+
   function definitionOf(row: Omit<ActorRow, 'key'>): number {
     const found = findDefinition.get(row.kind, row.definitionVersion, row.structuralHash) as number | undefined;
     return found ?? Number(addDefinition.run(row.kind, row.definitionVersion, row.structuralHash).lastInsertRowid);
@@ -136,20 +144,14 @@ export function createActorsTable(connection: Connection): ActorsTable {
       );
       return key;
     },
-    update(row) {
-      const settled = row.settled ? 1 : 0;
-      const released = row.released ? 1 : 0;
+    update(row, before) {
       const digest = digestOf(row);
-      const result = update.run(
-        definitionOf(row),
-        row.version,
-        settled,
-        released,
-        row.snapshot,
-        digest,
-        row.key,
-        row.version - 1,
-      );
+      const { key, version, snapshot } = row;
+      if (before !== undefined && hasSameTraits(row, before)) {
+        return advance.run(version, snapshot, digest, key, version - 1).changes === 1;
+      }
+      const [settled, released] = [row.settled ? 1 : 0, row.released ? 1 : 0];
+      const result = update.run(definitionOf(row), version, settled, released, snapshot, digest, key, version - 1);
       return result.changes === 1;
     },
     list: (kind, filter = {}) => list(prepare, kind, filter),
@@ -159,6 +161,12 @@ export function createActorsTable(connection: Connection): ActorsTable {
         .get(kind) as number,
   };
 }
+
+const hasSameTraits = (a: ActorTraits, b: ActorTraits): boolean =>
+  a.settled === b.settled &&
+  a.released === b.released &&
+  a.definitionVersion === b.definitionVersion &&
+  a.structuralHash === b.structuralHash;
 
 function list(prepare: Prepare, kind: string, filter: ActorFilter): readonly ActorSummary[] {
   const { compare, order, after } = direction(filter);

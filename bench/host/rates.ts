@@ -1,0 +1,134 @@
+/**
+ * Durable events per second against plain inserts of the same rows: the same statements on the same schema with values
+ * that are there already. Both sides start from copies of one store and take turns, so that a busy disk hurts both alike.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { connect } from '../../persistence/connection.ts';
+import { openStore, type Store } from '../../persistence/store.ts';
+import { clock, hostOver, launched, observed } from './scopes.ts';
+
+const scopes = Array.from({ length: 100 }, (_, n) => `S${String(n).padStart(10, '0')}`);
+const rounds = 9;
+const plan = [
+  { perTransaction: 1, transactions: 150, target: 0.7 },
+  { perTransaction: 10, transactions: 60, target: 0.7 },
+  { perTransaction: 100, transactions: 20, target: 0.5 },
+];
+
+interface EventRows {
+  readonly journal: unknown[];
+  readonly dedup: unknown[];
+  readonly actor: unknown[];
+}
+
+const events = () => {
+  let n = 0;
+  return (count: number) =>
+    Array.from({ length: count }, () => {
+      n += 1;
+      return observed(scopes[n % scopes.length] as string, n, Math.floor(n / scopes.length));
+    });
+};
+
+export async function measureRates(directory: string): Promise<void> {
+  const origin = await prepared(join(directory, 'origin'));
+  const total = plan.reduce((sum, { perTransaction, transactions }) => sum + perTransaction * transactions, 0) * rounds;
+  const rows = await recorded(copyOf(origin, join(directory, 'recorded')), total);
+  const hosted = copyOf(origin, join(directory, 'hosted'));
+  const host = hostOver(hosted);
+  const next = events();
+  const raw = rawWriter(origin, join(directory, 'raw'), rows);
+  for (const { perTransaction, transactions, target } of plan) {
+    const rates: Record<'raw' | 'single' | 'call', number[]> = { raw: [], single: [], call: [] };
+    for (let round = 0; round < rounds; round += 1) {
+      const half = transactions / 2;
+      const timed = async (kind: keyof typeof rates, count: number, work: () => unknown) => {
+        const before = process.hrtime.bigint();
+        for (let n = 0; n < count; n += 1) await work();
+        rates[kind].push((count * perTransaction * 1e9) / Number(process.hrtime.bigint() - before));
+      };
+      await timed('raw', transactions, () => raw(perTransaction));
+      await timed('single', half, () => Promise.all(next(perTransaction).map((event) => host.submit([event]))));
+      await timed('call', half, () => host.submit(next(perTransaction)));
+    }
+    report(perTransaction, target, rates);
+  }
+  await host.close();
+  hosted.close();
+  origin.close();
+}
+
+function report(perTransaction: number, target: number, rates: Record<'raw' | 'single' | 'call', number[]>): void {
+  const [raw, single, call] = [median(rates.raw), median(rates.single), median(rates.call)];
+  const line = [
+    `${String(perTransaction).padStart(4)} events per transaction:`,
+    `raw ${raw.toFixed(0)}/s,`,
+    `as many calls ${single.toFixed(0)}/s (${(single / raw).toFixed(2)}),`,
+    `one call ${call.toFixed(0)}/s (${(call / raw).toFixed(2)}),`,
+    `target ${target}`,
+  ];
+  console.log(line.join(' '));
+}
+
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
+
+async function prepared(stateDir: string): Promise<Store> {
+  const store = openStore({ stateDir, clock, create: true });
+  const host = hostOver(store);
+  for (const id of scopes) await host.submit(launched(id));
+  await host.close();
+  return store;
+}
+
+function copyOf(origin: Store, stateDir: string): Store {
+  mkdirSync(stateDir, { mode: 0o700 });
+  origin.backup(join(stateDir, 'custody.db'));
+  return openStore({ stateDir, clock, create: false });
+}
+
+/** What a host writes for the events, taken from one that has written them. */
+async function recorded(store: Store, total: number): Promise<EventRows[]> {
+  const actorRows: unknown[][] = [];
+  const update: typeof store.actors.update = (row) => {
+    actorRows.push([row.version, row.snapshot, 'd'.repeat(64), row.key, row.version - 1]);
+    return store.actors.update(row);
+  };
+  const host = hostOver({ ...store, actors: { ...store.actors, update } });
+  const from = store.journal.lastPosition();
+  const next = events();
+  for (let left = total; left > 0; left -= 250) await host.submit(next(Math.min(left, 250)));
+  await host.close();
+  store.close();
+  const look = connect(join(store.stateDir, 'custody.db'));
+  const journal = look
+    .prepare('SELECT * FROM journal WHERE position > ? ORDER BY position')
+    .raw()
+    .all(from) as unknown[][];
+  const dedup = look.prepare('SELECT * FROM dedup WHERE position > ? ORDER BY position').raw().all(from) as unknown[][];
+  look.close();
+  return journal.map((row, n) => ({ journal: row, dedup: dedup[n] as unknown[], actor: actorRows[n] as unknown[] }));
+}
+
+/** Writes the next rows in one transaction per call. */
+function rawWriter(origin: Store, stateDir: string, rows: readonly EventRows[]): (count: number) => void {
+  copyOf(origin, stateDir).close();
+  const connection = connect(join(stateDir, 'custody.db'));
+  const marks = (count: number) => Array(count).fill('?').join(', ');
+  const journal = connection.prepare(`INSERT INTO journal VALUES (${marks(8)})`);
+  const dedup = connection.prepare(`INSERT INTO dedup VALUES (${marks(6)})`);
+  const actor = connection.prepare(
+    'UPDATE actors SET version = ?, snapshot = ?, digest = ? WHERE actor = ? AND version = ?',
+  );
+  let n = 0;
+  const write = connection.transaction((count: number) => {
+    for (const row of rows.slice(n, n + count)) {
+      journal.run(row.journal);
+      dedup.run(row.dedup);
+      actor.run(row.actor);
+    }
+    n += count;
+  });
+  return (count) => write.immediate(count);
+}
