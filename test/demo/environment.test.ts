@@ -36,6 +36,24 @@ function installedPackage(): string {
   return join(home, 'dist', 'cli.js');
 }
 
+/** Settings of a user whose every git command runs programs; each leaves a file in the home, and most fail. */
+function trapsFor(home: string): string {
+  const trap = `touch '${join(home, 'trapped')}'; exit 1`;
+  for (const hooks of [join(home, 'hooks'), join(home, 'template', 'hooks')]) {
+    mkdirSync(hooks, { recursive: true });
+    for (const hook of ['post-checkout', 'pre-commit', 'post-commit', 'reference-transaction']) {
+      writeFileSync(join(hooks, hook), `#!/bin/sh\n${trap}\n`, { mode: 0o755 });
+    }
+  }
+  writeFileSync(join(home, 'attributes'), '* filter=trap\n');
+  return [
+    `[core]\n\thooksPath = ${join(home, 'hooks')}\n\tattributesFile = ${join(home, 'attributes')}`,
+    `[filter "trap"]\n\tsmudge = "${trap}"\n\tclean = "${trap}"\n\trequired = true`,
+    `[init]\n\ttemplateDir = ${join(home, 'template')}\n\tdefaultBranch = other`,
+    '[commit]\n\tgpgSign = true\n[user]\n\tuseConfigOnly = true\n',
+  ].join('\n');
+}
+
 describe('custody demo', () => {
   it('works where paths are long and hold blanks, quotes and letters of other alphabets', async () => {
     at = stage({ tmpName: `mein 'Tmp' für Ærøskøbing 東京/${'d'.repeat(100)}/${'e'.repeat(60)}` });
@@ -58,25 +76,18 @@ describe('custody demo', () => {
   it('heeds nothing of its surroundings that would lead it elsewhere', async () => {
     at = stage();
     const elsewhere = join(at.home, 'elsewhere');
-    const hooks = join(at.home, 'hooks');
-    const canary = join(at.home, 'canary');
-    mkdirSync(hooks);
-    for (const hook of ['post-checkout', 'pre-commit', 'post-commit', 'reference-transaction']) {
-      writeFileSync(join(hooks, hook), `#!/bin/sh\ntouch '${canary}'\nexit 1\n`, { mode: 0o755 });
-    }
-    writeFileSync(
-      join(at.home, '.gitconfig'),
-      `[core]\n\thooksPath = ${hooks}\n\tpager = false\n[commit]\n\tgpgSign = true\n[user]\n\tuseConfigOnly = true\n[init]\n\tdefaultBranch = other\n`,
-    );
+    const runtime = join(at.home, 'runtime');
+    mkdirSync(runtime, { mode: 0o700 });
+    writeFileSync(join(at.home, '.gitconfig'), trapsFor(at.home));
     await succeeds({
       env: {
         CUSTODY_HOME: elsewhere,
         CUSTODY_ON_ROOT_EXIT: 'wait',
-        CUSTODY_MAX_RUNS: '0',
+        CUSTODY_GRACE_MS: 'no number',
         XDG_STATE_HOME: elsewhere,
         XDG_CONFIG_HOME: elsewhere,
         XDG_CACHE_HOME: elsewhere,
-        XDG_RUNTIME_DIR: elsewhere,
+        XDG_RUNTIME_DIR: runtime,
         GIT_DIR: join(elsewhere, 'git'),
         GIT_WORK_TREE: elsewhere,
         GIT_INDEX_FILE: join(elsewhere, 'index'),
