@@ -75,8 +75,18 @@ export function step(machine: AnyStateMachine, snapshot: AnyMachineSnapshot, eve
 }
 
 function isDifferent(before: AnyMachineSnapshot, after: AnyMachineSnapshot): boolean {
-  if (before.context === after.context && before.value === after.value) return false;
-  return canonicalJson([before.value, before.context]) !== canonicalJson([after.value, after.context]);
+  if (!isSame(before.value, after.value)) return true;
+  const [old, recent] = [before.context, after.context] as [Readonly<Record<string, unknown>>, typeof before.context];
+  if (old === recent) return false;
+  return [...new Set([...Object.keys(old), ...Object.keys(recent)])].some(
+    (field) => !isSame(old[field], recent[field]),
+  );
+}
+
+/** An assignment keeps the fields that it does not name, so hardly anything has to be spelt out. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  return a !== undefined && b !== undefined && canonicalJson(a) === canonicalJson(b);
 }
 
 /** The JSON that a row holds. Contexts are JSON already, so nothing is lost. */
