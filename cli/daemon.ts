@@ -32,16 +32,29 @@ function say(line: Record<string, unknown>): void {
   }
 }
 
-/** One older log is kept; a daemon that starts with a large one begins a new one. */
+const onStandardError = (): Logger => pino({ base: null }, pino.destination({ dest: 2, sync: true }));
+
+/** Where nothing can be logged the store is refused as well, and says by name what is wrong with the place. */
 function openLog(): Logger {
-  if (options.foreground) return pino({ base: null }, pino.destination({ dest: 2, sync: true }));
+  if (options.foreground) return onStandardError();
+  const { logMaxBytes } = loadConfig(places, process.env).config;
+  try {
+    const destination = pino.destination({ dest: logFile(logMaxBytes), mode: 0o600, sync: true });
+    // A line that finds no room on the disk is lost; the daemon is not.
+    destination.on('error', () => {});
+    return pino({ base: null }, destination);
+  } catch {
+    return onStandardError();
+  }
+}
+
+/** One older log is kept; a daemon that starts with a large one begins a new one. */
+function logFile(maxBytes: number): string {
   mkdirSync(places.logDir, { recursive: true, mode: 0o700 });
   chmodSync(places.logDir, 0o700);
   const path = join(places.logDir, 'daemon.log');
-  if (existsSync(path) && statSync(path).size > loadConfig(places, process.env).config.logMaxBytes)
-    renameSync(path, `${path}.1`);
-  const destination = pino.destination({ dest: path, mode: 0o600, sync: true });
-  return pino({ base: null }, destination);
+  if (existsSync(path) && statSync(path).size > maxBytes) renameSync(path, `${path}.1`);
+  return path;
 }
 
 async function main(): Promise<void> {

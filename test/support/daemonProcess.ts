@@ -8,20 +8,23 @@ import type { ApiError } from '../../actors/daemon/api/views.ts';
 
 export const daemonProgram = fileURLToPath(new URL('../../dist/daemon.js', import.meta.url));
 
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
 /** A refusal, by the daemon or by one that did not start. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly error: ApiError;
+  /** How the process that said so has ended; of one that serves on, nothing. */
+  readonly ended: Ended;
 
-  constructor(error: ApiError) {
+  constructor(error: ApiError, ended: Ended = { code: null, signal: null }) {
     super(`${error.code} (exit ${error.exitCode}): ${error.message} ${JSON.stringify(error.details ?? {})}`);
     this.error = error;
+    this.ended = ended;
   }
-}
-
-export interface Ended {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
 }
 
 export interface DaemonProcess {
@@ -60,10 +63,7 @@ export async function startDaemonProcess(options: StartOptions): Promise<DaemonP
   }
   const said = JSON.parse(line as string) as { readonly ok: true } | { readonly ok: false; readonly error: ApiError };
   ready.destroy();
-  if (!said.ok) {
-    await exited;
-    throw new Refused(said.error);
-  }
+  if (!said.ok) throw new Refused(said.error, await exited);
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]() as AsyncIterableIterator<string>;
   return { pid: child.pid!, child, lines, exited, stderr: () => stderr };
 }

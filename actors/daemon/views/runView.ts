@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { assessOwnership } from '../../../machines/assessment.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { RunSnapshot } from '../../../machines/run.ts';
-import { readReceipt } from '../../observe/receipts/read.ts';
+import { ScopeReceipts } from '../../observe/receipts/scope.ts';
 import { committed, required } from '../actorAccess.ts';
 import type { CaptureView, ReceiptView, RunDetailView, RunView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
@@ -34,6 +34,8 @@ export function runView(context: Pick<DaemonContext, 'host'>, runId: string, mem
     result: status ? { how: status.how, code: status.code, signal: status.signal, errno: status.errno } : null,
     end,
     scope: scope ? assessOwnership(scope) : null,
+    guardianPid: scope?.context.guardian?.pid ?? null,
+    workloadPid: scope?.context.workload?.pid ?? null,
     summary: scope ? scopeSummary(scope, membership) : statePath(run.value.lifecycle),
   };
 }
@@ -101,19 +103,18 @@ export async function captureViews(
   return views;
 }
 
+/** In their order, each checked against those before it: what is on the disk may be ahead of what was committed. */
 export function receiptViews(context: DaemonContext, scope: ScopeSnapshot): readonly ReceiptView[] {
   const expected = expectationOf(context, scope);
   if (expected === undefined) return [];
+  const { authentic, refused } = new ScopeReceipts(expected).look();
   return (['start', 'status', 'exit'] as const).map((kind) => {
-    const { slots, scopeDir, status, ...rest } = expected;
-    const reading = readReceipt({
-      scopeDir,
-      kind,
-      expected: { ...rest, slot: slots[kind], nonceHash: slots[kind].nonceHash, status },
-    });
-    if (reading.status === 'absent') return { kind, status: 'absent' };
-    if (reading.status === 'not_authentic') return { kind, status: 'not_authentic', reason: reading.reason };
-    const { nonce: _, ...receipt } = reading.receipt;
-    return { kind, status: 'authentic', digest: reading.bytesDigest, receipt };
+    const reading = authentic.find(({ receipt }) => receipt.kind === kind);
+    if (reading !== undefined) {
+      const { nonce: _, ...receipt } = reading.receipt;
+      return { kind, status: 'authentic', digest: reading.bytesDigest, receipt };
+    }
+    const refusal = refused.find((one) => one.kind === kind);
+    return refusal ? { kind, status: 'not_authentic', reason: refusal.reason } : { kind, status: 'absent' };
   });
 }
