@@ -3,16 +3,15 @@ import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import type { CallArguments } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
-import { type Places, readRendezvous } from '../../actors/daemon/places.ts';
 import { action } from '../action.ts';
 import { daemonProgram, ensureServing, findServing, type Serving } from '../autostart.ts';
-import { type Client, DaemonAbsent } from '../client.ts';
 import { daemonNotRunning, fromApi } from '../failure.ts';
 import { addRequestId, example } from '../globalOptions.ts';
 import { type Invocation, localAnswer } from '../invocation.ts';
 import { daemonEnvironment } from '../launchEnvironment.ts';
 import { requireOwn } from '../ownership.ts';
 import { type DaemonState, daemonLines, stopLines } from '../print/daemon.ts';
+import { withdrawn } from '../withdrawal.ts';
 
 interface KeepWork {
   readonly keepWork?: boolean;
@@ -105,35 +104,9 @@ async function end(invocation: Invocation, { client, hello }: Serving, keepWork:
   const request: CallArguments<'daemon.stop'> = { keepWork, requestId };
   const reply = await client.call<CallResults['daemon.stop']>('daemon.stop', request as { readonly requestId: string });
   if (!reply.ok) throw fromApi(reply.error);
-  await gone(client);
   await withdrawn(invocation.places, hello.startNumber);
   output.clearStatus();
   return reply;
-}
-
-const askAgainAfterMs = 10;
-const pause = () => new Promise((resolve) => setTimeout(resolve, askAgainAfterMs));
-
-/** Its socket answers nobody any more. */
-async function gone(client: Client): Promise<void> {
-  try {
-    for (;;) {
-      await client.hello();
-      await pause();
-    }
-  } catch (cause) {
-    const { code } = cause as { readonly code?: string };
-    if (!(cause instanceof DaemonAbsent) && code !== 'daemon_gone') throw cause;
-  }
-}
-
-/** A daemon that was killed while it left withdraws nothing; its successor finds that out. */
-const withdrawnWithinMs = 5_000;
-
-/** What it announced is withdrawn or replaced: a daemon does that when it has let go of the store. */
-async function withdrawn(places: Places, startNumber: number): Promise<void> {
-  const deadline = performance.now() + withdrawnWithinMs;
-  while (readRendezvous(places)?.startNumber === startNumber && performance.now() < deadline) await pause();
 }
 
 async function status({ places, output }: Invocation): Promise<number> {
