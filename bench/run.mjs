@@ -1,7 +1,7 @@
 // Runs one benchmark by name: `npm run bench -- exec`. TypeScript ones are bundled first, so that what is measured is what
 // is shipped.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -19,8 +19,10 @@ const folder = join(root, 'bench', directory.name);
 const script = ['run.mjs', 'status.mjs'].map((file) => join(folder, file)).find(existsSync);
 if (script) process.exit(spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' }).status ?? 1);
 
-// Inside the benchmark's own folder, because native modules are resolved from where the bundle lies.
-const outdir = mkdtempSync(join(folder, '.built-'));
+// Below node_modules, because native modules are resolved from where the bundle lies, and nobody looks for sources there.
+const cache = join(root, 'node_modules', '.cache');
+mkdirSync(cache, { recursive: true });
+const outdir = mkdtempSync(join(cache, 'bench-'));
 try {
   const outfile = join(outdir, 'run.mjs');
   await build({

@@ -17,8 +17,9 @@ import { verifyContract } from './contract/verify.ts';
 import { diagnoseOnline } from './doctor.ts';
 import { healthOf } from './health.ts';
 import { OperatingError } from './operatingError.ts';
+import type { RecoveryCounts } from './recovery.ts';
 
-export type ServingContext = DaemonContext & Shutdown;
+export type ServingContext = DaemonContext & Shutdown & { readonly recovered: RecoveryCounts };
 
 type Handlers = {
   readonly [Name in CallName]: (

@@ -47,7 +47,7 @@ export function toApiError(thrown: unknown): ApiError {
   const kind = thrown instanceof Error ? thrown.name : typeof thrown;
   return {
     code: 'internal_error',
-    message: `unexpected ${kind}; the daemon log has the details`,
+    message: `unexpected ${kind}; log/daemon.log in the state directory has the details`,
     retryable: false,
     next: ['custody doctor'],
     exitCode: 1,

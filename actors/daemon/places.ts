@@ -5,6 +5,7 @@
 import { closeSync, constants, lstatSync, openSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { OperatingError } from './operatingError.ts';
 
 export interface Places {
   readonly stateDir: string;
@@ -31,14 +32,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** `--state-dir`, else `$CUSTODY_HOME`, else `$XDG_STATE_HOME/custody`, else `~/.local/state/custody`; always absolute. */
 export function placesOf(options: { readonly stateDir?: string | undefined; readonly env: Environment }): Places {
   const { env } = options;
-  const home = env.HOME || homedir();
   const stateDir = resolve(
-    options.stateDir || env.CUSTODY_HOME || join(env.XDG_STATE_HOME || join(home, '.local', 'state'), 'custody'),
+    options.stateDir || env.CUSTODY_HOME || join(env.XDG_STATE_HOME || join(homeOf(env), '.local', 'state'), 'custody'),
   );
   const runDir = join(stateDir, 'run');
   return {
     stateDir,
-    configFile: join(env.XDG_CONFIG_HOME || join(home, '.config'), 'custody', 'config.jsonc'),
+    configFile: join(env.XDG_CONFIG_HOME || join(homeOf(env), '.config'), 'custody', 'config.jsonc'),
     runDir,
     logDir: join(stateDir, 'log'),
     scopesDir: join(stateDir, 'scopes'),
@@ -46,6 +46,21 @@ export function placesOf(options: { readonly stateDir?: string | undefined; read
     requestsDir: join(stateDir, 'requests'),
     rendezvousFile: join(runDir, 'daemon.json'),
   };
+}
+
+/** Asked for only where nothing more exact is set. Throws `no_home` (exit 2) for a user whom the system does not know. */
+function homeOf(env: Environment): string {
+  if (env.HOME) return env.HOME;
+  try {
+    return homedir();
+  } catch {
+    throw new OperatingError({
+      code: 'no_home',
+      message: 'this user has no home directory that the system knows of, and HOME is not set',
+      exitCode: 2,
+      next: ['set HOME, or both CUSTODY_HOME and XDG_CONFIG_HOME'],
+    });
+  }
 }
 
 /**

@@ -90,7 +90,7 @@ async function assemble(options: DaemonOptions, store: Store, loadedConfig: Load
   };
   const context = wire(runtime, new PendingLaunches(failpoint));
   await context.slotPool.sweep((scopeId) => store.actors.keyOf({ kind: 'executionScope', id: scopeId }) !== undefined);
-  await recover(context);
+  const recovered = await recover(context);
   host.effects.start();
   context.deadlines.resume();
   context.root.send({ type: 'recovery.completed' });
@@ -98,7 +98,7 @@ async function assemble(options: DaemonOptions, store: Store, loadedConfig: Load
   const left = new Promise<void>((resolve) => {
     leave = resolve;
   });
-  const { server, socket } = await serve({ ...context, leave }, options);
+  const { server, socket } = await serve({ ...context, recovered, leave }, options);
   void context.slotPool.fill();
   void keepContractCurrent(runtime).catch((error) =>
     log.error({ error: describe(error) }, 'the contract was not verified'),

@@ -98,6 +98,10 @@ export interface StatusView {
     readonly version: string;
     readonly startNumber: number;
     readonly uptimeMs: number;
+    /** Scopes of earlier daemons that this one found alive at its start. */
+    readonly adopted: number;
+    /** Scopes of earlier daemons that this one found alive at its start. */
+    readonly adopted: number;
   };
 }
 
@@ -194,6 +198,9 @@ export interface RunView {
   } | null;
   readonly end: { readonly evidence: string; readonly reason: string; readonly eventId: string } | null;
   readonly scope: AssessmentView | null;
+  /** As they were when the gate opened; null before that. */
+  readonly guardianPid: number | null;
+  readonly workloadPid: number | null;
   readonly summary: string;
 }
 

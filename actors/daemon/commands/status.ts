@@ -8,10 +8,13 @@ import type { ScopeView, StatusView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { healthOf } from '../health.ts';
 import { slotsInUse } from '../launch/admission.ts';
+import type { RecoveryCounts } from '../recovery.ts';
 import { admissionOf } from '../root.ts';
 import { scopeView, statePath } from '../views/scopeView.ts';
 
-export async function status(context: DaemonContext): Promise<Answer<StatusView>> {
+export async function status(
+  context: DaemonContext & { readonly recovered: RecoveryCounts },
+): Promise<Answer<StatusView>> {
   const { host, store, config, clock } = context;
   const open = [...everyActor(host, 'executionScope', { released: false })];
   await askGuardians(
@@ -49,6 +52,7 @@ export async function status(context: DaemonContext): Promise<Answer<StatusView>
       version: context.version,
       startNumber: store.startNumber,
       uptimeMs: Math.round(clock.monoMs() - context.startedMonoMs),
+      adopted: context.recovered.adopted,
     },
   };
   return { data, exitCode: health.state === 'ownership_unverified' ? 5 : 0 };
