@@ -100,8 +100,6 @@ export interface StatusView {
     readonly uptimeMs: number;
     /** Scopes of earlier daemons that this one found alive at its start. */
     readonly adopted: number;
-    /** Scopes of earlier daemons that this one found alive at its start. */
-    readonly adopted: number;
   };
 }
 
