@@ -2,7 +2,7 @@
  * What leaves the process. With --json one JSON object (or, for streams, JSON lines) goes to stdout and nothing else;
  * otherwise answers go to stdout and everything about them to stderr.
  */
-import type { ApiError, HealthView } from '../actors/daemon/api/views.ts';
+import type { ApiError, HealthView, ProcessView } from '../actors/daemon/api/views.ts';
 import { line, printable, terminalSafeJson } from './print/escape.ts';
 import { type Style, styleFor } from './print/style.ts';
 
@@ -122,6 +122,20 @@ function detailLines(details: ApiError['details']): string[] {
 
 function describe(entry: unknown): string {
   if (typeof entry !== 'object' || entry === null) return String(entry);
-  const { code, detail } = entry as { readonly code?: unknown; readonly detail?: unknown };
-  return typeof detail === 'string' ? `${code ? `${code}: ` : ''}${detail}` : JSON.stringify(entry);
+  const { code, detail, holders } = entry as {
+    readonly code?: unknown;
+    readonly detail?: unknown;
+    readonly holders?: unknown;
+  };
+  if (typeof detail !== 'string') return JSON.stringify(entry);
+  return `${code ? `${code}: ` : ''}${detail}${heldBy(holders)}`;
+}
+
+/** Who stands in the way, by pid and name: what a person looks for first. */
+function heldBy(holders: unknown): string {
+  if (!Array.isArray(holders) || holders.length === 0) return '';
+  const named = (holders as readonly ProcessView[]).map(({ pid, name }) =>
+    name ? `pid ${pid} (${name})` : `pid ${pid}`,
+  );
+  return `; held by ${named.slice(0, 5).join(', ')}${named.length > 5 ? ` and ${named.length - 5} more` : ''}`;
 }
