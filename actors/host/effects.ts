@@ -36,6 +36,7 @@ export interface FedEffects extends Effects {
 const pageRows = 256;
 
 export function createEffects(parts: EffectParts): FedEffects {
+  const { failpoint } = parts;
   const { outbox } = parts.store;
   const handlers = new Map<string, Handlers>();
   const taken = new Map<string, Promise<void>>();
@@ -68,19 +69,9 @@ export function createEffects(parts: EffectParts): FedEffects {
     isLeft = false;
     for (const row of openRows(outbox)) {
       if (row.intact) offer(effectOf(row));
-      else if (!taken.has(row.effectId)) refuseDamaged(row);
+      else if (!taken.has(row.effectId)) take(row.effectId, refuseDamaged(parts, row));
       if (isLeft) return;
     }
-  }
-
-  /** What it would do cannot be known, so it is not done. */
-  function refuseDamaged({ effectId, actor, type }: EffectRow): void {
-    const error = new Error('the stored effect is damaged: its digest does not match');
-    parts.onFault({ code: 'effect_corrupt', actor, type, error });
-    take(
-      effectId,
-      parts.write(() => outbox.finish(effectId, 'failed', 'effect_corrupt')),
-    );
   }
 
   return {
@@ -104,11 +95,18 @@ export function createEffects(parts: EffectParts): FedEffects {
       if (effects.length === 0) return;
       // After the acknowledgement: the caller's continuation runs before the first effect does.
       setImmediate(() => {
-        parts.failpoint('before_effect');
+        failpoint('before_effect');
         for (const effect of effects) offer(effectOf(effect));
       });
     },
   };
+}
+
+/** What it would do cannot be known, so it is not done. */
+function refuseDamaged({ store, onFault, write }: EffectParts, { effectId, actor, type }: EffectRow): Promise<void> {
+  const error = new Error('the stored effect is damaged: its digest does not match');
+  onFault({ code: 'effect_corrupt', actor, type, error });
+  return write(() => store.outbox.finish(effectId, 'failed', 'effect_corrupt'));
 }
 
 function* openRows(outbox: OutboxTable): Iterable<EffectRow> {

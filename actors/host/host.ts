@@ -44,7 +44,7 @@ export function createHost(options: HostOptions): Host {
   const listeners = new Set<(records: readonly CommitRecord[]) => void>();
 
   function loaded({ kind, id }: ActorAddress): Loaded | undefined {
-    const definition = definitions[kind];
+    const definition = Object.hasOwn(definitions, kind) ? definitions[kind] : undefined;
     if (definition === undefined) return undefined;
     const cached = cache.get({ kind, id });
     if (cached !== undefined) return cached;
