@@ -46,6 +46,8 @@ export function registerDaemon(program: Command): void {
   );
 }
 
+const pidOnly = ({ pid }: DaemonState): string[] => [String(pid)];
+
 const stateOf = ({ hello, rendezvous }: Serving, started: boolean): DaemonState => ({
   running: true,
   started,
@@ -62,7 +64,7 @@ async function start(invocation: Invocation, { foreground }: { readonly foregrou
   invocation.output.status('starting the daemon');
   const serving = await ensureServing(invocation.places);
   invocation.output.clearStatus();
-  return invocation.output.answer(localAnswer('daemon.start', stateOf(serving, serving.started)), daemonLines);
+  return invocation.output.answer(localAnswer('daemon.start', stateOf(serving, serving.started)), daemonLines, pidOnly);
 }
 
 /** The service manager's signals reach this process; they are the daemon's, and its exit status is ours. */
@@ -94,7 +96,11 @@ async function restart(invocation: Invocation, options: KeepWork): Promise<numbe
   invocation.output.status('starting the daemon');
   const successor = await ensureServing(invocation.places);
   invocation.output.clearStatus();
-  return invocation.output.answer(localAnswer('daemon.restart', stateOf(successor, successor.started)), daemonLines);
+  return invocation.output.answer(
+    localAnswer('daemon.restart', stateOf(successor, successor.started)),
+    daemonLines,
+    pidOnly,
+  );
 }
 
 /** Stops the daemon and returns once it is gone, so that what follows never meets the one that leaves. */
@@ -112,5 +118,5 @@ async function end(invocation: Invocation, { client, hello }: Serving, keepWork:
 async function status({ places, output }: Invocation): Promise<number> {
   const serving = await findServing(places);
   if (!serving) throw daemonNotRunning(places.stateDir);
-  return output.answer(localAnswer('daemon.status', stateOf(serving, false)), daemonLines);
+  return output.answer(localAnswer('daemon.status', stateOf(serving, false)), daemonLines, pidOnly);
 }
