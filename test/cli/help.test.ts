@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { buildProgram } from '../../cli/program.ts';
 import { emptyHome, run } from './support/program.ts';
 
@@ -32,6 +32,7 @@ it('every command of the contract exists, and no other', () => {
 
 describe('each help text', () => {
   const home = emptyHome();
+  afterAll(() => home.remove());
 
   it.each(commands.map(([name]) => name))(
     'custody %s --help has a description and an example to copy',
