@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { turns } from '../guardian/support/fifo.ts';
+import { type TestDaemon, testDaemon } from '../support/daemon.ts';
+import { startReceipt } from '../support/daemonLeftovers.ts';
+import { everyFile } from './support/files.ts';
+
+/** Each stands for a secret; spelt so that it occurs nowhere by chance. */
+const canaries = {
+  request: 'canary-request-5f1d0c',
+  environment: 'canary-environment-8b20aa',
+  argument: 'canary-argument-c4417e',
+  input: 'canary-input-19e6d3',
+} as const;
+type Canary = keyof typeof canaries;
+
+/** As it is, and in the form in which standard input travels. */
+const spellings = (canary: string) => [canary, Buffer.from(`${canary}\n`).toString('base64').slice(0, -4)];
+
+/** Which files below the home hold which canary, the write-ahead log and the log of the daemon included. */
+function found(daemon: TestDaemon): Record<Canary, string[]> {
+  const holders = {
+    request: [] as string[],
+    environment: [] as string[],
+    argument: [] as string[],
+    input: [] as string[],
+  };
+  for (const { path, info } of everyFile(daemon.home.dir)) {
+    if (!info.isFile()) continue;
+    const content = readFileSync(path);
+    for (const [name, canary] of Object.entries(canaries) as [Canary, string][]) {
+      if (spellings(canary).some((one) => content.includes(one)))
+        holders[name].push(relative(daemon.home.stateDir, path));
+    }
+  }
+  return holders;
+}
+
+/** What everybody on the machine can see of a process, and what its own user can. */
+const seenOf = (pid: number): string =>
+  ['cmdline', 'environ'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'latin1')).join('\n');
+
+async function failingLaunches(daemon: TestDaemon, goalId: string): Promise<void> {
+  const { argument, environment, input } = canaries;
+  const secret = { env: { SECRET: environment }, stdin: Buffer.from(`${input}\n`).toString('base64') };
+  const missing = daemon.launchArguments(goalId, '', { ...secret, argv: [`/nowhere/${argument}`, argument] });
+  expect(await daemon.refusal('runs.exec', missing)).toMatchObject({ code: 'exec_failed' });
+  const elsewhere = daemon.launchArguments(goalId, argument, { ...secret, cwd: '..' });
+  expect(await daemon.refusal('runs.exec', elsewhere)).toMatchObject({ code: 'usage' });
+  const invalid = { ...daemon.launchArguments(goalId, argument, secret), umask: 0o1777 };
+  expect(await daemon.refusal('runs.exec', invalid)).toMatchObject({ code: 'invalid_event' });
+}
+
+describe('PRIV-01: request, environment, arguments and input', () => {
+  it('are in the request file and in what the job itself printed, and nowhere else', async () => {
+    const daemon = await testDaemon().start();
+    const { request, environment, argument, input } = canaries;
+    const { goalId } = await daemon.call('goals.add', {
+      title: 'a goal',
+      repo: daemon.home.repo,
+      request: `please ${request}\n`,
+      queue: true,
+    });
+    await daemon.call('worktrees.add', { goalId });
+    const turn = turns(daemon.home.dir);
+    const script = `cat; echo "$1 $SECRET"; echo $$ > "${turn.paths[0]}"; read line < "${turn.paths[1]}"`;
+    const { runId, scopeId } = await daemon.exec(goalId, script, {
+      argv: ['sh', '-c', script, 'sh', argument],
+      env: { SECRET: environment },
+      stdin: Buffer.from(`${input}\n`).toString('base64'),
+      label: 'a label',
+    });
+    await turn.ready();
+    const { guardian } = startReceipt(daemon.scopeDir(scopeId))!;
+    const visible = [guardian.pid, daemon.pid].map(seenOf).join('\n');
+    expect(Object.values(canaries).filter((canary) => visible.includes(canary))).toEqual([]);
+    await failingLaunches(daemon, goalId);
+
+    const output = join('scopes', scopeId!, 'stdout.log');
+    const [requestFile] = found(daemon).request;
+    expect(requestFile).toMatch(/^requests\/[0-9a-f]{64}$/);
+    const expected = { request: [requestFile], environment: [output], argument: [output], input: [output] };
+    expect(found(daemon)).toEqual(expected);
+    await daemon.restart();
+    expect(found(daemon)).toEqual(expected);
+    await turn.release();
+    await daemon.proved(runId);
+    await daemon.kill('SIGTERM');
+    expect(found(daemon)).toEqual(expected);
+    expect(readFileSync(join(daemon.home.stateDir, output), 'utf8')).toBe(`${input}\n${argument} ${environment}\n`);
+  });
+
+  it('the search finds what is there: a label is kept, in the database and nowhere else', async () => {
+    const daemon = await testDaemon().start();
+    const { goalId } = await daemon.goal();
+    const { runId } = await daemon.exec(goalId, 'true', { label: canaries.argument });
+    await daemon.proved(runId);
+    const holders = found(daemon).argument;
+    expect(holders.length).toBeGreaterThan(0);
+    expect(holders.filter((path) => !path.startsWith('custody.db'))).toEqual([]);
+  });
+});

@@ -1,0 +1,16 @@
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Found {
+  readonly path: string;
+  readonly info: Stats;
+}
+
+/** Everything below a directory, the directory itself included; what vanishes while it is listed is left out. */
+export function* everyFile(path: string): Generator<Found> {
+  const info = lstatSync(path, { throwIfNoEntry: false });
+  if (info === undefined) return;
+  yield { path, info };
+  if (!info.isDirectory()) return;
+  for (const name of readdirSync(path)) yield* everyFile(join(path, name));
+}
