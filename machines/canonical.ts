@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** Throws TypeError for what JSON cannot hold: a number that is not finite, a function, a bigint, a symbol. */
+/** Throws TypeError for what JSON cannot hold: a number that is not finite, a function, a bigint, a Date, a Map. */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'number') {
@@ -15,7 +15,7 @@ export function canonicalJson(value: unknown): string {
   }
   if (Array.isArray(value))
     return `[${value.map((item) => (item === undefined ? 'null' : canonicalJson(item))).join(',')}]`;
-  if (typeof value === 'object') {
+  if (typeof value === 'object' && isPlain(value)) {
     const fields = value as Record<string, unknown>;
     const parts: string[] = [];
     for (const key of Object.keys(fields).sort()) {
@@ -23,7 +23,13 @@ export function canonicalJson(value: unknown): string {
     }
     return `{${parts.join(',')}}`;
   }
-  throw new TypeError(`a ${typeof value} has no JSON form`);
+  throw new TypeError(`a ${typeof value === 'object' ? value.constructor.name : typeof value} has no JSON form`);
+}
+
+/** Anything else would be spelt by its fields and lose what it is: a Date has none at all. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
 }
 
 /** Lowercase hex SHA-256 of UTF-8 text. */
