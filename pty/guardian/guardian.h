@@ -145,6 +145,7 @@ struct guardian {
 
 /* link.c: the stream to the launcher */
 void link_event(struct guardian *g, const struct text *line);
+void link_linger(struct guardian *g);
 _Noreturn void refuse(struct guardian *g, int code, const char *step, int error);
 
 /* spec.c, parse.c: the frame from the launcher */

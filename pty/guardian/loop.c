@@ -64,6 +64,7 @@ static int settle(struct guardian *g) {
   control_close(g);
   if (code == 0) enrol_done(g);
   say_settled(g, code);
+  link_linger(g);
   return code;
 }
 

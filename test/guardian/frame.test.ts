@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { encodeFrame } from '../../pty/launch/frame.ts';
 import { reserveSlots } from '../../pty/launch/slots.ts';
-import { guardian } from './support/programs.ts';
+import { guardian, wrapped } from './support/programs.ts';
 import { exists, workDirectory } from './support/scope.ts';
 
 let ran: string;
@@ -129,6 +129,27 @@ describe('a malformed request is refused with 64 and one line that names the fie
   it('never repeats a value', async () => {
     const { line } = await answerTo(framed(text(changed('umask', 'canary'))));
     expect(line).not.toContain('canary');
+  });
+});
+
+describe('the last word', () => {
+  it('of a guardian that refuses early is heard although our request comes later', async () => {
+    const guardianPath = wrapped(workDirectory(), ['deny', 'signalfd']);
+    const child = spawn(guardianPath, ['run'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
+    const link = child.stdio[3] as Socket;
+    // Nothing of ours runs until the guardian has said its word and waits, or has gone.
+    const waits = `until grep -q '(custody-guardia) [SZ]' /proc/${child.pid}/stat; do :; done`;
+    execFileSync('sh', ['-c', waits]);
+    let heard = '';
+    link.on('data', (chunk) => {
+      heard += chunk;
+    });
+    const failures: Error[] = [];
+    link.on('error', (error) => failures.push(error));
+    link.write(framed(text(good)));
+    const [code] = await once(child, 'close');
+    expect([code, failures]).toEqual([125, []]);
+    expect(JSON.parse(heard)).toMatchObject({ event: 'refused', step: 'signalfd' });
   });
 });
 

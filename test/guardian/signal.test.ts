@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SignalRequest } from '../../pty/launch/signal.ts';
 import { signalProcess } from '../../pty/launch/signal.ts';
@@ -75,4 +78,16 @@ describe('a signal to a recorded process (linux case 66, SHUT-04)', () => {
       expect(code).toBe(2);
     },
   );
+});
+
+describe('the guardian’s sources', () => {
+  it('name no call that signals a pid: every signal goes through a descriptor of one process (SHUT-04)', () => {
+    const folder = fileURLToPath(new URL('../../pty/guardian', import.meta.url));
+    const sources = readdirSync(folder).filter((name) => /\.[ch]$/.test(name));
+    expect(sources.length).toBeGreaterThan(20);
+    const offenders = sources.filter((name) =>
+      /\b(t?g?kill|killpg|sigqueue)\s*\(/.test(readFileSync(join(folder, name), 'utf8')),
+    );
+    expect(offenders).toEqual([]);
+  });
 });
