@@ -21,12 +21,17 @@ import type { RecoveryCounts } from './recovery.ts';
 
 export type ServingContext = DaemonContext & Shutdown & { readonly recovered: RecoveryCounts };
 
+/** `signal` says that whoever asked has left: a wait ends then, a decision is carried out all the same. */
+type Handler<Args, Data> = (context: ServingContext, args: Args, signal: AbortSignal) => Promise<Answer<Data>>;
+
 type Handlers = {
-  readonly [Name in CallName]: (
-    context: ServingContext,
-    args: ParsedArguments<Name>,
-  ) => Promise<Answer<CallResults[Name]>>;
+  readonly [Name in CallName]: Handler<ParsedArguments<Name>, CallResults[Name]>;
 };
+
+interface Asked {
+  readonly args: unknown;
+  readonly signal: AbortSignal;
+}
 
 const handlers: Handlers = {
   status,
@@ -76,9 +81,13 @@ async function checkContract(context: ServingContext): Promise<Answer<CallResult
 /** Calls that show health beside their data; the others do not pay for computing it. */
 const showsHealth: ReadonlySet<string> = new Set(['status', 'processes', 'doctor']);
 
-export async function dispatch(context: ServingContext, command: string, args: unknown): Promise<Reply<unknown>> {
-  const handler = handlers[command as CallName] as (context: ServingContext, args: unknown) => Promise<Answer<unknown>>;
-  const { data, warnings = [], exitCode = 0 } = await handler(context, args);
+export async function dispatch(
+  context: ServingContext,
+  command: string,
+  { args, signal }: Asked,
+): Promise<Reply<unknown>> {
+  const handler = handlers[command as CallName] as Handler<unknown, unknown>;
+  const { data, warnings = [], exitCode = 0 } = await handler(context, args, signal);
   const journalPosition = context.store.journal.lastPosition();
   return {
     ok: true,
@@ -91,11 +100,7 @@ export async function dispatch(context: ServingContext, command: string, args: u
   };
 }
 
-export function openStream(
-  context: ServingContext,
-  name: StreamName,
-  { args, signal }: { args: unknown; signal: AbortSignal },
-): AsyncIterable<unknown> {
+export function openStream(context: ServingContext, name: StreamName, { args, signal }: Asked): AsyncIterable<unknown> {
   return name === 'runs.logs'
     ? runLogs(context, args as Parameters<typeof runLogs>[1], signal)
     : followEvents(context, args as Parameters<typeof followEvents>[1], signal);

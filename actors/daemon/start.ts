@@ -53,7 +53,7 @@ export interface Daemon {
 /** Throws StoreError, `guardian_missing` or `config_invalid`; nothing is left open then. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const loadedConfig = loadConfig(options.places, options.env);
-  const store = openStore({ stateDir: options.places.stateDir, clock: options.clock, create: true });
+  const store = openStore({ stateDir: options.places.stateDir, clock: options.clock, create: false });
   try {
     return await assemble(options, store, loadedConfig);
   } catch (error) {
@@ -160,7 +160,7 @@ async function serve(
       startNumber: context.store.startNumber,
       stateDir: places.stateDir,
     }),
-    call: (command, args) => dispatch(context, command, args),
+    call: (command, args, signal) => dispatch(context, command, { args, signal }),
     stream: (command, args, signal) => openStream(context, command, { args, signal }),
     onBug: (error) => log.error({ error: describe(error) }, 'a call failed unexpectedly'),
   });
@@ -176,7 +176,6 @@ function announce(places: Places, rendezvous: Rendezvous): void {
 }
 
 async function takeDown(context: DaemonContext, server: ApiServer, socket: string): Promise<void> {
-  rmSync(context.places.rendezvousFile, { force: true });
   server.close();
   await callsAnswered(server);
   server.closeAllConnections();
@@ -188,6 +187,8 @@ async function takeDown(context: DaemonContext, server: ApiServer, socket: strin
   await context.slotPool.close();
   context.adapter.close();
   context.store.close();
+  // Last, because whoever waits for the end of this daemon waits for this.
+  rmSync(context.places.rendezvousFile, { force: true });
 }
 
 function privateDirectory(path: string): void {

@@ -23,7 +23,7 @@ const environment = {
   XDG_RUNTIME_DIR: '',
 };
 const custody = (...args: string[]) =>
-  execFileSync(process.execPath, [join(root, 'dist', 'cli.js'), ...args], { env: environment, cwd: repository });
+  execFileSync(process.execPath, [join(root, 'dist', 'cli.cjs'), ...args], { env: environment, cwd: repository });
 
 interface Sample {
   readonly firstByteMs: number;

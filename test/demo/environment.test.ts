@@ -33,7 +33,7 @@ function installedPackage(): string {
     cpSync(join(root, part), join(home, part), { recursive: true });
   }
   symlinkSync(realpathSync(join(root, 'node_modules')), join(at.dir, 'lib', 'node_modules', 'custody', 'node_modules'));
-  return join(home, 'dist', 'cli.js');
+  return join(home, 'dist', 'cli.cjs');
 }
 
 /** Settings of a user whose every git command runs programs; each leaves a file in the home, and most fail. */

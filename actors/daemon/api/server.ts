@@ -17,7 +17,7 @@ import type { Reply } from './views.ts';
 
 export interface ApiHandlers {
   readonly hello: () => Record<string, unknown>;
-  readonly call: (name: string, args: unknown) => Promise<Reply<unknown>>;
+  readonly call: (name: string, args: unknown, signal: AbortSignal) => Promise<Reply<unknown>>;
   readonly stream: (name: StreamName, args: unknown, signal: AbortSignal) => AsyncIterable<unknown>;
   readonly onBug: (error: unknown) => void;
 }
@@ -33,7 +33,7 @@ export function createApi(handlers: ApiHandlers): Hono {
     const name = context.req.param('name');
     try {
       const args = validated(callSchemas, name, await context.req.text());
-      return context.json(await handlers.call(name, args));
+      return context.json(await handlers.call(name, args, context.req.raw.signal));
     } catch (error) {
       const failure = toApiError(error);
       if (failure.code === 'internal_error') handlers.onBug(error);

@@ -39,7 +39,11 @@ export async function showRun(
 }
 
 /** Throws `wait_timed_out` (exit 14). A proof that cannot come without a person is said at once, with exit code 5. */
-export async function waitForRun(context: DaemonContext, args: ParsedArguments<'runs.wait'>): Promise<Answer<RunView>> {
+export async function waitForRun(
+  context: DaemonContext,
+  args: ParsedArguments<'runs.wait'>,
+  signal: AbortSignal,
+): Promise<Answer<RunView>> {
   const runId = resolveId(context.store, 'run', args.id);
   const waitMs = args.waitMs ?? Number.POSITIVE_INFINITY;
   const scope = rootScopeOf(context, required(context.host, 'run', runId));
@@ -49,9 +53,10 @@ export async function waitForRun(context: DaemonContext, args: ParsedArguments<'
     args.until === 'proved' && scope !== undefined
       ? await reached(context, ['executionScope', scope.context.scopeId], {
           waitMs,
+          signal,
           isReached: (now) => now.hasTag('capacityReleased') || isGap(now),
         })
-      : await reached(context, ['run', runId], { waitMs, isReached: (run) => run.hasTag('terminal') });
+      : await reached(context, ['run', runId], { waitMs, signal, isReached: (run) => run.hasTag('terminal') });
   if (!arrived) {
     throw new OperatingError({
       code: 'wait_timed_out',

@@ -6,18 +6,25 @@ import type { ActorKind } from '../../../machines/ids.ts';
 import type { SnapshotOf } from '../actorAccess.ts';
 import type { DaemonContext } from '../context.ts';
 
+interface Wait<Snapshot> {
+  readonly waitMs: number;
+  readonly isReached: (snapshot: Snapshot) => boolean;
+  /** Ends the wait when nobody is left to hear the answer. */
+  readonly signal?: AbortSignal;
+}
+
 /** True when `isReached` held within `waitMs`; an infinite wait ends with the daemon. */
 export async function reached<Kind extends ActorKind>(
   { host }: Pick<DaemonContext, 'host'>,
   [kind, id]: readonly [Kind, string],
-  { waitMs, isReached }: { readonly waitMs: number; readonly isReached: (snapshot: SnapshotOf[Kind]) => boolean },
+  { waitMs, isReached, signal }: Wait<SnapshotOf[Kind]>,
 ): Promise<boolean> {
   const current = host.snapshotOf(kind, id) as SnapshotOf[Kind] | undefined;
   if (current !== undefined && isReached(current)) return true;
   if (waitMs <= 0) return false;
   const test = (snapshot: AnyMachineSnapshot) => isReached(snapshot as SnapshotOf[Kind]);
   try {
-    await waitFor(host.actor(kind, id), test, { timeout: waitMs });
+    await waitFor(host.actor(kind, id), test, { timeout: waitMs, ...(signal ? { signal } : {}) });
     return true;
   } catch {
     return false;
