@@ -3,10 +3,7 @@ import { join, relative, sep } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { TestDaemon } from '../support/daemon.ts';
 import { daemonHome } from '../support/daemonHome.ts';
-import { daemonProgram } from '../support/daemonProcess.ts';
 import { everyFile } from './support/files.ts';
-
-const node = [process.execPath, daemonProgram];
 
 function disposed(daemon: TestDaemon): TestDaemon {
   onTestFinished(() => daemon.dispose());
@@ -60,8 +57,8 @@ describe('the state directory', () => {
   });
 
   it.each(['000', '077'])('is private under umask %s', async (umask) => {
-    const command = ['sh', '-c', `umask ${umask}; exec "$@"`, 'sh', ...node];
-    const daemon = disposed(new TestDaemon(daemonHome(), { command }));
+    const prefix = ['sh', '-c', `umask ${umask}; exec "$@"`, 'sh'];
+    const daemon = disposed(new TestDaemon(daemonHome(), { prefix }));
     await expectWholeLife(daemon);
     const { goalId } = await daemon.goal();
     await daemon.exec(goalId, 'exec sleep 600', { umask: 0o000, stdin: 'eA==' });
@@ -84,7 +81,7 @@ describe('an ordinary user', () => {
     const uid = isRoot ? 60_000 + (process.pid % 5_000) : process.getuid!();
     if (isRoot) execFileSync('chown', ['-R', `${uid}:${uid}`, home.dir]);
     const become = ['setpriv', '--reuid', String(uid), '--regid', String(uid), '--clear-groups', '--no-new-privs'];
-    const daemon = disposed(new TestDaemon(home, { command: isRoot ? [...become, ...node] : node }));
+    const daemon = disposed(new TestDaemon(home, { prefix: isRoot ? become : [] }));
     await expectWholeLife(daemon);
     const owners = new Set([...everyFile(home.stateDir)].map(({ info }) => info.uid));
     expect([...owners]).toEqual([uid]);

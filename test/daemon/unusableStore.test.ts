@@ -16,7 +16,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { daemonOnSmallDisk } from '../support/daemonMount.ts';
-import { Refused, startDaemonProcess } from '../support/daemonProcess.ts';
+import { daemonProgram, Refused, startDaemonProcess } from '../support/daemonProcess.ts';
 
 const fingerprint = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
 
@@ -41,11 +41,8 @@ const namesIn = (daemon: TestDaemon) =>
 /** The error that a starting daemon reports, and the exit status that it leaves with. */
 async function refusedStart(daemon: TestDaemon) {
   const { stateDir, env } = daemon.home;
-  const refused = await startDaemonProcess({
-    stateDir,
-    env,
-    ...(daemon.command ? { command: daemon.command } : {}),
-  }).then(
+  const command = [...daemon.prefix, process.execPath, daemonProgram];
+  const refused = await startDaemonProcess({ stateDir, env, command }).then(
     () => undefined,
     (error: unknown) => error,
   );

@@ -1,16 +1,26 @@
 /** A real daemon on a state directory of its own, driven over its socket. What it launched ends with the test. */
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { CallArguments, CallName } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
 import type { ApiError, EventView, Reply, WorktreeView } from '../../actors/daemon/api/views.ts';
+import { calendarClock } from '../../actors/daemon/calendarClock.ts';
 import { placesOf, readRendezvous } from '../../actors/daemon/places.ts';
 import { Client } from '../../cli/client.ts';
+import { openStore } from '../../persistence/store.ts';
 import { type DaemonHome, daemonHome, type HomeOptions } from './daemonHome.ts';
 import { endLeftovers, homeVariable } from './daemonLeftovers.ts';
-import { type DaemonProcess, type Ended, Refused, startDaemonProcess } from './daemonProcess.ts';
+import {
+  cliProgram,
+  type DaemonProcess,
+  daemonProgram,
+  type Ended,
+  Refused,
+  startDaemonProcess,
+} from './daemonProcess.ts';
 
 type Loose<T> = T extends object ? { -readonly [Key in keyof T]: T[Key] } : T;
 export type ExecOptions = Partial<CallArguments<'runs.exec'>>;
@@ -26,15 +36,15 @@ const patienceMs = 30_000;
 
 export class TestDaemon {
   readonly home: DaemonHome;
-  /** How the daemon is started, unless `start` is told otherwise. */
-  readonly command: readonly string[] | undefined;
+  /** What stands in front of every program of this installation (nsenter, setpriv, sh). */
+  readonly prefix: readonly string[];
   /** Where this process finds the daemon's file system, if it has one of its own. */
   readonly root: string;
   #process: DaemonProcess | undefined;
 
-  constructor(home: DaemonHome, { command, root = '' }: { command?: readonly string[]; root?: string } = {}) {
+  constructor(home: DaemonHome, { prefix = [], root = '' }: { prefix?: readonly string[]; root?: string } = {}) {
     this.home = home;
-    this.command = command;
+    this.prefix = prefix;
     this.root = root;
   }
 
@@ -47,10 +57,20 @@ export class TestDaemon {
     return this.process.pid;
   }
 
-  async start(command = this.command): Promise<this> {
+  /** Starts the daemon that ships, or another program; the first time it also makes the store. */
+  async start(program: readonly string[] = [process.execPath, daemonProgram]): Promise<this> {
     const { stateDir, env } = this.home;
-    this.#process = await startDaemonProcess({ stateDir, env, ...(command ? { command } : {}) });
+    if (!existsSync(this.inside(join(stateDir, 'custody.db')))) this.#initialise();
+    this.#process = await startDaemonProcess({ stateDir, env, command: [...this.prefix, ...program] });
     return this;
+  }
+
+  /** The containment check that `init` makes besides is made by a daemon as well, while it serves. */
+  #initialise(): void {
+    const { stateDir, env } = this.home;
+    const [file, ...args] = [...this.prefix, process.execPath, cliProgram, 'init', '--state-dir', stateDir];
+    if (this.prefix.length === 0) openStore({ stateDir, clock: calendarClock, create: true }).close();
+    else execFileSync(file!, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
   }
 
   /** Resolves when the process is gone. SIGTERM ends the daemon alone; so does SIGKILL, without asking. */
@@ -99,7 +119,7 @@ export class TestDaemon {
   }
 
   /** A queued Goal with an open worktree. */
-  async goal({ requestId = randomUUID() } = {}): Promise<{ goalId: string } & WorktreeView> {
+  async goal({ requestId = randomUUID() as string } = {}): Promise<{ goalId: string } & WorktreeView> {
     const added = { title: 'a goal', repo: this.home.repo, request: 'do something\n', queue: true, requestId };
     const { goalId } = await this.call('goals.add', added);
     return { ...(await this.call('worktrees.add', { goalId, requestId: `${requestId}-w` })), goalId };

@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { TestDaemon } from './daemon.ts';
 import { daemonHome } from './daemonHome.ts';
-import { daemonProgram } from './daemonProcess.ts';
 
 export interface SmallDisk {
   readonly daemon: TestDaemon;
@@ -30,9 +29,8 @@ export async function daemonOnSmallDisk(size: string): Promise<SmallDisk> {
   });
   const [line] = await Promise.race([once(createInterface({ input: holder.stdout }), 'line'), once(holder, 'exit')]);
   if (line !== 'mounted') throw new Error(`no small disk: ${line}`);
-  const enter = ['nsenter', '-t', String(holder.pid), '-m', ...(isRoot ? [] : ['-U', '--preserve-credentials'])];
-  const command = [...enter, process.execPath, daemonProgram];
-  const daemon = new TestDaemon(home, { command, root: `/proc/${holder.pid}/root` });
+  const prefix = ['nsenter', '-t', String(holder.pid), '-m', ...(isRoot ? [] : ['-U', '--preserve-credentials'])];
+  const daemon = new TestDaemon(home, { prefix, root: `/proc/${holder.pid}/root` });
   onTestFinished(async () => {
     await daemon.dispose();
     holder.stdin.end();
@@ -43,7 +41,7 @@ export async function daemonOnSmallDisk(size: string): Promise<SmallDisk> {
     fill: () => fillUp(ballast),
     free: () => rmSync(ballast),
     remount: (options) => {
-      execFileSync(enter[0]!, [...enter.slice(1), 'mount', '-o', `remount,${options}`, disk]);
+      execFileSync(prefix[0]!, [...prefix.slice(1), 'mount', '-o', `remount,${options}`, disk]);
     },
   };
 }

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { ApiError } from '../../actors/daemon/api/views.ts';
 
 export const daemonProgram = fileURLToPath(new URL('../../dist/daemon.js', import.meta.url));
+export const cliProgram = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 export interface Ended {
   readonly code: number | null;
@@ -40,12 +41,12 @@ export interface StartOptions {
   readonly stateDir: string;
   readonly env: Readonly<Record<string, string>>;
   /** The program and what stands in front of it (nsenter, setpriv, sh). */
-  readonly command?: readonly string[];
+  readonly command: readonly string[];
 }
 
 /** Resolves once it serves. Throws Refused with its own words, or what it left on standard error. */
 export async function startDaemonProcess(options: StartOptions): Promise<DaemonProcess> {
-  const [file, ...args] = [...(options.command ?? [process.execPath, daemonProgram]), '--state-dir', options.stateDir];
+  const [file, ...args] = [...options.command, '--state-dir', options.stateDir];
   const child = spawn(file!, args, { cwd: '/', env: options.env, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
   let stderr = '';
   child.stderr!.on('data', (chunk: Buffer) => {
