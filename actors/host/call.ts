@@ -69,8 +69,8 @@ function applyEvents(tools: CallTools, set: WorkingSet, { at, events }: Call): O
   const budget = { relays: tools.relaysPerCall };
   for (const event of events) {
     const { outcome, change } = deliver(tools, set, event);
-    const relays = change ? deliverRelays(tools, set, { change, at, depth: 1, budget }) : [];
-    outcomes.push({ ...outcome, relays });
+    outcomes.push(outcome);
+    if (change) deliverRelays(tools, set, { change, at, depth: 1, budget, outcomes: outcome.relays });
     if (outcome.outcome === 'rejected') throw new RolledBack(outcomes);
   }
   return outcomes;
@@ -81,12 +81,13 @@ interface RelayContext {
   readonly at: Moment;
   readonly depth: number;
   readonly budget: { relays: number };
+  /** Where the outcomes go. */
+  readonly outcomes: Outcome[];
 }
 
 /** Only a change has consequences; the fact behind a noop has been passed on before. */
-function deliverRelays(tools: CallTools, set: WorkingSet, context: RelayContext): Outcome[] {
-  const { change, at, depth, budget } = context;
-  const outcomes: Outcome[] = [];
+function deliverRelays(tools: CallTools, set: WorkingSet, context: RelayContext): void {
+  const { change, at, depth, budget, outcomes } = context;
   for (const relay of tools.protocol.relaysOf(change)) {
     for (const actor of addressees(tools, relay.to)) {
       const event = prepareRelay(tools, { relay, actor, cause: change, at });
@@ -96,11 +97,12 @@ function deliverRelays(tools: CallTools, set: WorkingSet, context: RelayContext)
       }
       budget.relays -= 1;
       const { outcome, change: next } = deliver(tools, set, event);
-      const relays = next ? deliverRelays(tools, set, { change: next, at, depth: depth + 1, budget }) : [];
-      outcomes.push({ ...outcome, relays });
+      outcomes.push(outcome);
+      if (next) {
+        deliverRelays(tools, set, { change: next, at, depth: depth + 1, budget, outcomes: outcome.relays });
+      }
     }
   }
-  return outcomes;
 }
 
 /** A link names every actor that carries it and is not released; the others have nothing left to do. */

@@ -27,9 +27,9 @@ export interface DeliveryTools {
   readonly failpoint: (point: Failpoint) => void;
 }
 
-/** An outcome without its relays, and the change that they follow from, if there was one. */
+/** What became of the event, and the change that relays follow from, if there was one. */
 export interface Delivered {
-  readonly outcome: Omit<Outcome, 'relays'>;
+  readonly outcome: Outcome & { readonly relays: Outcome[] };
   readonly change?: ActorChange | undefined;
 }
 
@@ -54,13 +54,14 @@ interface Refusal {
 export function deliver(tools: DeliveryTools, set: WorkingSet, prepared: Prepared | Invalid): Delivered {
   if (!prepared.valid) {
     const { actor, eventId, type, detail } = prepared;
-    return { outcome: { actor, eventId, type, version: 0, outcome: 'rejected', reason: 'invalid_event', detail } };
+    const reason = 'invalid_event';
+    return { outcome: { actor, eventId, type, version: 0, outcome: 'rejected', reason, detail, relays: [] } };
   }
   const { actor, eventId, type } = prepared.envelope;
   const definition = tools.protocol.definitions[actor.kind];
   let before: Loaded | undefined;
   const refused = ({ outcome, fields }: Refusal): Delivered => ({
-    outcome: { actor, eventId, type, version: before?.version ?? 0, outcome, ...fields },
+    outcome: { actor, eventId, type, version: before?.version ?? 0, outcome, ...fields, relays: [] },
   });
   if (definition === undefined) return refused(rejected('unknown_actor'));
   try {
@@ -73,7 +74,7 @@ export function deliver(tools: DeliveryTools, set: WorkingSet, prepared: Prepare
   const verdict = decide(tools, target);
   if ('fields' in verdict) return refused(verdict);
   try {
-    return write(tools, set, { ...target, ...verdict });
+    return write(tools, set, { target, proposal: verdict });
   } catch (thrown) {
     if (thrown instanceof BindingConflictError) return refused(rejected('binding_conflict'));
     if (!(thrown instanceof VersionConflict)) throw thrown;
@@ -134,9 +135,15 @@ function propose({ prepared: { event }, definition, before }: Target): Proposal 
 
 class VersionConflict extends Error {}
 
-function write(tools: DeliveryTools, set: WorkingSet, accepted: Target & Proposal): Delivered {
+interface Accepted {
+  readonly target: Target;
+  readonly proposal: Proposal;
+}
+
+function write(tools: DeliveryTools, set: WorkingSet, accepted: Accepted): Delivered {
   const { store, failpoint } = tools;
-  const { before, prepared, outcome, version, snapshot } = accepted;
+  const { before, prepared } = accepted.target;
+  const { outcome, version, snapshot, effects } = accepted.proposal;
   const { envelope, text, payloadDigest } = prepared;
   const { actor, eventId, type } = envelope;
   const change = outcome === 'changed' ? changeOf(accepted) : undefined;
@@ -145,8 +152,8 @@ function write(tools: DeliveryTools, set: WorkingSet, accepted: Target & Proposa
   store.journal.insert({ position, actorKey: loaded.key, eventId, type, outcome, version, envelope: text });
   failpoint('after_journal_insert');
   store.dedup.insert(eventId, loaded.key, { payloadDigest, outcome, version, position });
-  if (accepted.effects.length > 0) {
-    for (const row of effectRows(store, { position, actorKey: loaded.key, effects: accepted.effects })) {
+  if (effects.length > 0) {
+    for (const row of effectRows(store, { position, actorKey: loaded.key, effects })) {
       store.outbox.insert(row);
       set.addEffect(row, actor);
     }
@@ -156,11 +163,12 @@ function write(tools: DeliveryTools, set: WorkingSet, accepted: Target & Proposa
     set.put(loaded);
   }
   set.addRecord({ position, actor, envelope, outcome, version, before: before?.snapshot, after: snapshot });
-  return { outcome: { actor, eventId, type, outcome, version, position }, change };
+  return { outcome: { actor, eventId, type, outcome, version, position, relays: [] }, change };
 }
 
-function writeActor({ store, protocol }: DeliveryTools, accepted: Target & Proposal, change: ActorChange): Loaded {
-  const { definition, before, prepared, snapshot, version } = accepted;
+function writeActor({ store, protocol }: DeliveryTools, accepted: Accepted, change: ActorChange): Loaded {
+  const { definition, before, prepared } = accepted.target;
+  const { snapshot, version } = accepted.proposal;
   const { kind, id } = prepared.envelope.actor;
   const traits = {
     definitionVersion: definition.version,
@@ -181,7 +189,7 @@ function writeActor({ store, protocol }: DeliveryTools, accepted: Target & Propo
   return { kind, id, key, version, snapshot, links: definition.links(snapshot), traits };
 }
 
-function changeOf({ definition, before, prepared, snapshot }: Target & Proposal): ActorChange {
+function changeOf({ target: { definition, before, prepared }, proposal: { snapshot } }: Accepted): ActorChange {
   const { id } = prepared.envelope.actor;
   return {
     kind: definition.kind as ActorKind,
