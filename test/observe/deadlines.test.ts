@@ -191,7 +191,10 @@ describe('the clocks of this machine', () => {
     const woken: string[] = [];
     const cancel = clock.wakeAt(clock.monoMs() + 1, () => woken.push('cancelled'));
     cancel();
-    const due = clock.monoMs() + 5;
+    // A turn that was busy for longer than the wait: the loop's own time lags behind, and a plain timer would be early.
+    const busyUntil = clock.monoMs() + 20;
+    while (clock.monoMs() < busyUntil);
+    const due = clock.monoMs() + 10;
     await new Promise<void>((resolve) => clock.wakeAt(due, resolve));
     expect(clock.monoMs()).toBeGreaterThanOrEqual(due);
     await new Promise<void>((resolve) => clock.wakeAt(0, resolve));

@@ -128,6 +128,11 @@ describe('OBS-02: stat, uid, stat', () => {
       'ended/replaced',
       { [STAT]: [other, statLine({ start: '7000' }), other, other] },
     ],
+    ['a stranger is not seen a second time', 'alive/running', { [STAT]: [other, mine] }],
+    ['a zombie is not seen a second time', 'alive/running', { [STAT]: [statLine({ state: 'Z' }), mine] }],
+    ['the entry is missing for one look', 'alive/running', { [STAT]: [mine, gone, mine] }],
+    ['status is missing for one look', 'alive/running', { [STATUS]: [gone, statusText()] }],
+    ['status stays missing beside a stat', 'unknown/race', { [STATUS]: gone }],
     ['it dies before its uid is read', 'ended/absent', { [STAT]: [mine, gone], [STATUS]: gone }],
     ['it dies before the second look', 'ended/absent', { [STAT]: [mine, gone] }],
     ['it becomes a zombie between the looks', 'ended/defunct', { [STAT]: [mine, statLine({ state: 'Z' })] }],
@@ -211,6 +216,9 @@ describe('OBS-04: what cannot be seen is unknown', () => {
     ['cut before the line feed', line.slice(0, -1)],
     ['with letters for the start time', line.replace('5000', 'five')],
     ['with letters for the thread count', line.replace(' 1 0 5000', ' x 0 5000')],
+    ['with nothing for the start time', line.replace('5000', '')],
+    ['with nothing for the thread count', line.replace(' 1 0 5000', '  0 5000')],
+    ['with two letters for the state', line.replace(') S', ') SS')],
     ['of another pid', line.replace('700', '701')],
     ['text of something else', 'hello\n'],
   ])('case 48: a stat line %s is unknown/malformed', (_, content) => {
@@ -358,6 +366,66 @@ describe('OBS-05: absence', () => {
   it('absence does not count when our own process is not visible any more', () => {
     const files = { [STAT]: gone, '/proc/self': [String(SELF), gone] };
     expect(said(observe({ files }))).toBe('unknown/foreign_proc');
+  });
+});
+
+describe('case 43: through the pidfd of a holder', () => {
+  const holder = { pid: 600, fd: 9 };
+  const FDINFO = '/proc/600/fdinfo/9';
+  const info = (inode: number, pid: number) => `pos:\t0\nflags:\t02000002\nmnt_id:\t4\nino:\t${inode}\nPid:\t${pid}\n`;
+  const strong = { ...recorded, adapterEvidence: '77' };
+
+  it.each<[string, string, Script]>([
+    ['names the process', 'alive/running/pidfd', { [FDINFO]: info(77, PID) }],
+    ['names it under another user', 'alive/uid_changed/pidfd', { [FDINFO]: info(77, PID), [STATUS]: statusText(0) }],
+    ['names a zombie', 'ended/defunct/pidfd', { [FDINFO]: info(77, PID), [STAT]: statLine({ state: 'Z' }) }],
+    ['outlived it', 'ended/absent/pidfd', { [FDINFO]: info(77, -1), [STAT]: gone }],
+    ['outlived it, and the pid is taken', 'ended/replaced/pidfd', { [FDINFO]: info(77, -1) }],
+    ['names another process by now', 'alive/running/ticks', { [FDINFO]: info(78, PID) }],
+    ['names one of another namespace', 'alive/running/ticks', { [FDINFO]: info(77, 0) }],
+    ['is gone', 'alive/running/ticks', {}],
+    ['may not be read', 'alive/running/ticks', { [FDINFO]: { errno: 'EACCES' } }],
+    ['is no pidfd', 'alive/running/ticks', { [FDINFO]: 'pos:\t0\nino:\t77\n' }],
+    ['says what stat does not', 'ended/replaced/ticks', { [FDINFO]: info(77, PID), [STAT]: statLine({ start: '9' }) }],
+    [
+      'names what stat may not show',
+      'unknown/permission/pidfd',
+      { [FDINFO]: info(77, PID), [STAT]: { errno: 'EPERM' } },
+    ],
+  ])('a holder that %s: %s', (_, expected, files) => {
+    const sample = stage({ files }).adapter.observe(strong, holder);
+    expect(`${said(sample)}/${sample.strength}`).toBe(expected);
+  });
+});
+
+describe('case 54: pins', () => {
+  it('keep no descriptor of what could not be pinned', () => {
+    for (const files of [
+      { [STATUS]: gone },
+      { [STAT]: gone },
+      { [STAT]: statLine({ start: '9' }) },
+      { [STAT]: 'torn' },
+    ]) {
+      const { adapter, proc } = stage({ files });
+      expect([adapter.pin(recorded), adapter.pinned, proc.openDescriptors]).toEqual([false, 0, 0]);
+    }
+  });
+
+  it('are closed one by one or all together, and a second pin of one process is the first', () => {
+    const { adapter, proc } = stage();
+    expect([adapter.pin(recorded), adapter.pin(recorded), proc.openDescriptors]).toEqual([true, true, 2]);
+    adapter.unpin(recorded);
+    adapter.unpin(recorded);
+    expect(proc.openDescriptors).toBe(0);
+    adapter.pin(recorded);
+    adapter.close();
+    expect([adapter.pinned, proc.openDescriptors]).toEqual([0, 0]);
+  });
+
+  it('case 47: without a free descriptor a process is simply not pinned', () => {
+    const { adapter } = stage({ files: { [STAT]: [{ errno: 'EMFILE' }, statLine()] } });
+    expect(adapter.pin(recorded)).toBe(false);
+    expect(adapter.observe(recorded)).toMatchObject({ result: 'alive', strength: 'ticks' });
   });
 });
 

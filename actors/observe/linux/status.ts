@@ -14,15 +14,15 @@ const CAP_SYS_PTRACE = 19n;
 /** The real user id out of the first `length` bytes, or undefined when the line is missing or torn. */
 export function parseRealUid(bytes: Buffer, length: number): number | undefined {
   const key = bytes.indexOf(UID_KEY);
-  // The buffer is reused: whatever lies behind `length` belongs to an earlier process.
-  if (key < 0 || key >= length) return undefined;
+  if (key < 0) return undefined;
   let at = key + UID_KEY.length;
   const first = at;
   let value = 0;
-  while (at < length && bytes[at]! >= DIGIT_ZERO && bytes[at]! <= DIGIT_NINE) {
+  while (bytes[at]! >= DIGIT_ZERO && bytes[at]! <= DIGIT_NINE) {
     value = value * 10 + (bytes[at]! - DIGIT_ZERO);
     at += 1;
   }
+  // The buffer is reused: whatever lies behind `length` belongs to an earlier process.
   if (at === first || at >= length || bytes[at] !== TAB) return undefined;
   return value;
 }

@@ -53,6 +53,10 @@ export class ScriptedProc implements ProcReader {
     return this.asked.length;
   }
 
+  get openDescriptors(): number {
+    return this.#opened.size;
+  }
+
   /** Reads of process directories other than our own: what OBS-01 counts. */
   readsOf(pid: number): number {
     return this.asked.filter((path) => path.startsWith(`/proc/${pid}/`)).length;
