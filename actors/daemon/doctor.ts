@@ -1,5 +1,6 @@
 /** What `doctor` looks at: the program, its host, its store, and what was left lying about. It changes nothing. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { release } from 'node:os';
 import { join } from 'node:path';
 import { StoreError } from '../../persistence/errors.ts';
 import { openStore, type Store } from '../../persistence/store.ts';
@@ -132,13 +133,7 @@ function hostChecks(env: Environment): CheckView[] {
   return checks;
 }
 
-function isWsl(): boolean {
-  try {
-    return /microsoft/i.test(readFileSync('/proc/sys/kernel/osrelease', 'utf8'));
-  } catch {
-    return false;
-  }
-}
+const isWsl = (): boolean => /microsoft/i.test(release());
 
 function storeChecks(store: Store): CheckView[] {
   const named = store.warnings.map(({ code, message }) => warning(`store.${code}`, message, 'see the message'));

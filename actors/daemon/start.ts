@@ -19,7 +19,7 @@ import { dispatch, openStream, type ServingContext } from './dispatch.ts';
 import { registerEffects } from './effects.ts';
 import { Findings } from './findings.ts';
 import { createGuardianTalk } from './guardianTalk.ts';
-import { createLaunchCoordinator } from './launch/coordinator.ts';
+import { LaunchCoordinator } from './launch/coordinator.ts';
 import { type LaunchPoint, PendingLaunches } from './launch/pendingLaunches.ts';
 import { SlotPool } from './launch/slotPool.ts';
 import { createLiveSystem } from './liveSystem.ts';
@@ -113,7 +113,7 @@ function wire(runtime: Runtime, pendingLaunches: PendingLaunches): DaemonContext
   const deadlines = createDeadlineService(runtime);
   const observation = createObservationService({ ...runtime, findings, receipts });
   const slotPool = new SlotPool(runtime.places.scopesDir);
-  const launches = createLaunchCoordinator({ ...runtime, slotPool }, pendingLaunches);
+  const launches = new LaunchCoordinator({ ...runtime, slotPool }, pendingLaunches);
   const root = createLiveSystem({
     ...runtime,
     receipts,

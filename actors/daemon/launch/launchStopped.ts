@@ -1,0 +1,43 @@
+/** Why a launch ended before its release, as the caller hears it and as the scope records it. */
+import { EvidenceUnavailableError, GuardianLaunchError } from '../../../pty/launch/errors.ts';
+
+/** A launch that came to an end by itself: nothing failed, it was overtaken. */
+export class LaunchStopped extends Error {
+  readonly fact: 'notStarted' | 'abandoned';
+  readonly reason: string;
+
+  constructor(fact: LaunchStopped['fact'], reason: string) {
+    super(reason);
+    this.fact = fact;
+    this.reason = reason;
+  }
+}
+
+export function explain(error: unknown): {
+  readonly fact: 'notStarted' | 'abandoned';
+  readonly reason: string;
+  readonly code: string;
+  readonly message: string;
+  readonly next: readonly string[];
+} {
+  if (error instanceof EvidenceUnavailableError) {
+    return { fact: 'notStarted', reason: 'capture_space', code: error.code, message: error.message, next: error.next };
+  }
+  if (error instanceof GuardianLaunchError) {
+    const fact = error.phase === 'spawn' ? 'notStarted' : 'abandoned';
+    return { fact, reason: error.phase, code: error.code, message: error.message, next: error.next };
+  }
+  if (error instanceof LaunchStopped) {
+    const message = `the launch was abandoned: ${error.reason}`;
+    return { fact: error.fact, reason: error.reason, code: 'launch_abandoned', message, next: [] };
+  }
+  const code = (error as { code?: unknown } | null)?.code;
+  const known = typeof code === 'string' && /^[A-Za-z_]{1,64}$/.test(code) ? code : 'internal_error';
+  return {
+    fact: 'abandoned',
+    reason: 'internal_error',
+    code: known,
+    message: `the launch failed: ${known}`,
+    next: ['custody doctor'],
+  };
+}
