@@ -33,7 +33,7 @@ export function createSystemClock(options: SystemClockOptions = {}): Clock {
     wakeAt(atMonoMs, wake) {
       const arm = (left: number): NodeJS.Timeout =>
         setTimeout(look, Math.min(LONGEST_TIMER_MS, Math.max(0, Math.ceil(left))));
-      // A timer counts from the start of the loop's turn and may so fire up to a millisecond early.
+      // Timers count whole milliseconds from a time that libuv rounds down, so they may fire up to one early.
       const look = (): void => {
         const left = atMonoMs - monotonicMs();
         if (left > 0) timer = arm(left);
