@@ -81,7 +81,8 @@ function compile({ output, build, defines, linkage, quick }) {
   if (quick) args.push('-O0');
   const units = sources().filter((name) => name.endsWith('.c'));
   const result = spawnSync(cc, [...args, '-o', output, ...units], { cwd: here, encoding: 'utf8' });
-  if (result.error?.code === 'ENOENT') {
+  // EACCES: not found either, in a PATH with folders that this user may not search.
+  if (['ENOENT', 'EACCES'].includes(result.error?.code)) {
     throw new GuardianBuildError(
       'compiler_missing',
       `custody needs a C compiler to build its guardian, and \`${cc}\` was not found.\n` +
