@@ -33,7 +33,7 @@ describe('SIGKILL of the guardian before the release (GRD-06, linux case 24)', (
       const { goalId } = await daemon.goal();
       const held = await holdAt(daemon, point);
       const refusal = daemon.refusal('runs.exec', daemon.launchArguments(goalId, `touch "${ranFile(daemon)}"`));
-      await held.reached;
+      await held.reached();
       const [requested] = await daemon.events({ type: 'run.reserved' });
       const { guardian, workload } = startReceipt(daemon.scopeDir(String(requested!.payload.rootScopeId)))!;
       signalVerified(guardian, 'SIGKILL');

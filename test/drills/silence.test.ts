@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { turns } from '../guardian/support/fifo.ts';
 import { inState, isAlive } from '../guardian/support/processes.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
+import { failingDaemonCommand, stopGuardianAt } from '../support/daemonFailpoints.ts';
 import { type Named, signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -136,4 +137,24 @@ describe('D3 silence is not death (FAULT-12, OWN-04, linux case 23)', () => {
       scope: { state: 'exited', proof: 'own_receipt' },
     });
   });
+
+  it('a guardian that is stopped in its handshake: nothing ran, and a stop answers when nobody is left (ruling 4)', async () => {
+    const daemon = testDaemon({ env: { ...impatient.env, CUSTODY_HANDSHAKE_MS: '1000' } });
+    await daemon.start(failingDaemonCommand());
+    const { goalId } = await daemon.goal();
+    const ran = join(daemon.home.dir, 'ran');
+    const stopped = await stopGuardianAt(daemon, { at: 'before handshake', next: 'spawned' });
+    const refusal = daemon.refusal('runs.exec', daemon.launchArguments(goalId, `touch "${ran}"`));
+    await stopped.reached();
+    const { actor: run } = await daemon.event({ type: 'run.reserved' });
+    const reply = await daemon.attempt('runs.stop', { id: run.id });
+    expect(reply).toMatchObject({ ok: true, exitCode: 0, data: { outcome: 'never_launched' } });
+    expect(childrenOf(daemon.pid)).toEqual([]);
+    expect((await refusal).code).toMatch(/^(launch_abandoned|handshake_timeout)$/);
+    expect(existsSync(ran)).toBe(false);
+    expect(await daemon.ended(run.id)).toMatchObject({ state: 'cancelled' });
+  });
 });
+
+const childrenOf = (pid: number): string[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);

@@ -37,6 +37,8 @@ async function expectNobodyLeft(scopeId: string): Promise<void> {
   await isGone(receipt.guardian.pid);
 }
 
+const scopeOf = (reply: Reply<StopView>): string => (reply.ok ? reply.data.scopeId : '');
+
 const journal = async (actor: string): Promise<EventView[]> => daemon.events({ actor });
 
 /** Whatever was asked for at whatever moment: one of the endings that the contract knows, and nothing that runs on. */
@@ -86,7 +88,7 @@ async function heldLaunch(goalId: string, requestId: string, point: Failpoint) {
   const since = (await daemon.attempt('status', {})) as { journalPosition: number };
   const held = await holdAt(daemon, point);
   const exec = launch(goalId, requestId);
-  await held.reached;
+  await held.reached();
   const [reserved] = await daemon.events({ since: since.journalPosition, type: 'run.reserved' });
   return { held, exec, runId: reserved?.actor.id };
 }
@@ -110,6 +112,9 @@ describe('D10 stop lands anywhere: held at every step (STOP-01, STOP-04, STOP-08
     // After a proved stop nothing begins that had not begun.
     expect(existsSync(ranFile(runId))).toBe(ranBefore);
     await expectFirstResultAgain(first, await stop(runId, `the stop ${point.at}`));
+    // Nobody is spawned for a launch that was abandoned before.
+    if (point.at === 'before handshake')
+      expect(existsSync(join(daemon.scopeDir(scopeOf(first)), 'start.json'))).toBe(false);
   });
 
   it.each(points)('cancel, $at', async (point) => {

@@ -58,27 +58,33 @@ async function heard(daemon: TestDaemon, key: string): Promise<void> {
   }
 }
 
-/** From now on the launch that gets there first takes the daemon with it. */
-export async function killAt(daemon: TestDaemon, point: Failpoint): Promise<void> {
-  await tell(daemon, { ...point, act: 'kill' });
-  await heard(daemon, 'armed');
+export interface Armed {
+  /** Resolves when a launch has got there. */
+  reached(): Promise<void>;
 }
+
+async function arm(daemon: TestDaemon, point: Failpoint, act: string): Promise<Armed> {
+  await tell(daemon, { ...point, act });
+  await heard(daemon, 'armed');
+  return { reached: () => heard(daemon, 'reached') };
+}
+
+/** From now on the launch that gets there first takes the daemon with it. */
+export const killAt = (daemon: TestDaemon, point: Failpoint): Promise<Armed> => arm(daemon, point, 'kill');
 
 /** The launch that gets there first loses its guardian; the daemon goes on. */
-export async function killGuardianAt(daemon: TestDaemon, point: Failpoint): Promise<void> {
-  await tell(daemon, { ...point, act: 'kill guardian' });
-  await heard(daemon, 'armed');
-}
+export const killGuardianAt = (daemon: TestDaemon, point: Failpoint): Promise<Armed> =>
+  arm(daemon, point, 'kill guardian');
 
-export interface Held {
-  /** Resolves when a launch waits there. */
-  readonly reached: Promise<void>;
+/** The guardian of the launch that gets there first is stopped. */
+export const stopGuardianAt = (daemon: TestDaemon, point: Failpoint): Promise<Armed> =>
+  arm(daemon, point, 'stop guardian');
+
+export interface Held extends Armed {
   letGo(): Promise<void>;
 }
 
 /** The launch that gets there first waits until it is let go; everything else goes on. */
 export async function holdAt(daemon: TestDaemon, point: Failpoint): Promise<Held> {
-  await tell(daemon, { ...point, act: 'hold' });
-  await heard(daemon, 'armed');
-  return { reached: heard(daemon, 'reached'), letGo: () => tell(daemon, { go: true }) };
+  return { ...(await arm(daemon, point, 'hold')), letGo: () => tell(daemon, { go: true }) };
 }
