@@ -1,8 +1,6 @@
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "guardian.h"
@@ -29,9 +27,7 @@ static size_t scan_lines(char *buffer, size_t length, bool *hides) {
 
 /* Who may look into any process of its namespace sees it in every /proc, and is spared reading the mount table. */
 static bool sees_everybody(void) {
-  struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-  struct __user_cap_data_struct caps[2] = {0};
-  return syscall(SYS_capget, &head, caps) == 0 && (caps[0].effective & (1u << CAP_SYS_PTRACE)) != 0;
+  return (effective_capabilities() & 1u << CAP_SYS_PTRACE) != 0;
 }
 
 /*

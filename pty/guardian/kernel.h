@@ -1,4 +1,7 @@
-/* System calls that C libraries learned late (glibc 2.36) or not at all; the numbers are the same on every machine. */
+/*
+ * System calls that C libraries learned late (glibc 2.36) or not at all; the numbers are the same on every machine. The
+ * kernel's own headers are not needed: a machine that can compile C need not have them.
+ */
 #ifndef CUSTODY_KERNEL_H
 #define CUSTODY_KERNEL_H
 
@@ -20,6 +23,8 @@
 #define RENAME_NOREPLACE 1
 #endif
 
+enum { CAP_SYS_PTRACE = 19, CAPABILITY_VERSION_3 = 0x20080522 };
+
 /* Linux 5.3. The descriptor is close-on-exec. */
 static inline int open_pidfd(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
@@ -34,6 +39,18 @@ static inline int close_from(unsigned first) { return (int)syscall(SYS_close_ran
 /* Linux 3.15; the file system must know the flag too. */
 static inline int rename_new(int dir, const char *from, const char *to) {
   return (int)syscall(SYS_renameat2, dir, from, dir, to, RENAME_NOREPLACE);
+}
+
+/* The first 32 of them; none when the kernel does not say. */
+static inline unsigned effective_capabilities(void) {
+  struct {
+    unsigned version;
+    int pid;
+  } head = {CAPABILITY_VERSION_3, 0};
+  struct {
+    unsigned effective, permitted, inheritable;
+  } sets[2] = {{0, 0, 0}, {0, 0, 0}};
+  return syscall(SYS_capget, &head, sets) == 0 ? sets[0].effective : 0;
 }
 
 #endif

@@ -132,6 +132,31 @@ describe('a malformed request is refused with 64 and one line that names the fie
   });
 });
 
+describe('the byte behind the request', () => {
+  const behind = (byte: string) => answerTo(Buffer.concat([framed(text(good)), Buffer.from(byte)]));
+
+  it.each(['x', 'g', '\0', '\n', 'xG'])('%j does not open the gate', async (byte) => {
+    const { code, line } = await behind(byte);
+    const said = line
+      .trim()
+      .split('\n')
+      .map((one) => JSON.parse(one));
+    expect(said).toMatchObject([{ event: 'ready' }, { event: 'notReleased', reason: 'wrongByte' }]);
+    expect([code, exists(ran)]).toEqual([0, false]);
+  });
+
+  it('G does, even if the launcher has gone by then', async () => {
+    const { code } = await behind('G');
+    expect([code, exists(ran)]).toEqual([0, true]);
+  });
+
+  it('nothing, and the end of the link, does not', async () => {
+    const { code, line } = await behind('');
+    expect(JSON.parse(line.trim().split('\n')[1]!)).toEqual({ event: 'notReleased', reason: 'linkEnded' });
+    expect([code, exists(ran)]).toEqual([0, false]);
+  });
+});
+
 describe('the last word', () => {
   it('of a guardian that refuses early is heard although our request comes later', async () => {
     const guardianPath = wrapped(workDirectory(), ['deny', 'signalfd']);

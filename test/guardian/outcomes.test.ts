@@ -1,9 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { program } from './support/programs.ts';
-import { gated, runToEnd, workDirectory } from './support/scope.ts';
+import { holdInShell, turns } from './support/fifo.ts';
+import { statOf } from './support/processes.ts';
+import { guardian, program } from './support/programs.ts';
+import { gated, run, runToEnd, workDirectory } from './support/scope.ts';
 
 const { ENOENT, EACCES, ENOTDIR } = constants.errno;
 
@@ -95,5 +98,41 @@ describe('what the workload finds', () => {
     writeFileSync(join(bin, 'only-here'), '#!/bin/sh\necho found\n', { mode: 0o755 });
     const scope = await runToEnd(['only-here'], { env: { PATH: bin } });
     expect(scope.stdout()).toBe('found\n');
+  });
+});
+
+describe('guardian and workload keep apart', () => {
+  it('each leads a session of its own', async () => {
+    const t = turns(workDirectory());
+    const scope = await run(['sh', '-c', holdInShell(t)]);
+    const pid = await t.ready();
+    expect([pid, statOf(pid)?.session, statOf(scope.launch.pid)?.session]).toEqual([pid, pid, scope.launch.pid]);
+    await t.release();
+    await scope.launch.exited;
+  });
+
+  it('the guardian holds none of the workload’s streams (GRD-09)', async () => {
+    const directory = workDirectory();
+    const [stream] = turns(directory, 'stream').paths;
+    const t = turns(directory);
+    const ended = readFile(stream, 'utf8'); // ends when nobody has it open for writing any more
+    const out = openSync(stream, 'w');
+    const argv = ['sh', '-c', `echo last; exec >&- 2>&-; ${holdInShell(t)}`];
+    const scope = await gated(argv, { stdio: [openSync('/dev/null', 'r'), out, out] });
+    closeSync(out);
+    await scope.launch.openGate();
+    await t.ready();
+    expect(await ended).toBe('last\n');
+    await t.release();
+    expect((await scope.launch.exited).code).toBe(0);
+  });
+
+  it('fills in the streams that its launcher has not opened', async () => {
+    const guardianPath = join(workDirectory(), 'closing');
+    writeFileSync(guardianPath, `#!/bin/sh\nexec '${guardian()}' "$@" <&- >&- 2>&-\n`, { mode: 0o755 });
+    const out = join(workDirectory(), 'out');
+    const scope = await runToEnd(['sh', '-c', `ls -l /proc/self/fd > '${out}'`], { guardianPath });
+    expect(scope.receipt('exit').code).toBe(0);
+    expect(readFileSync(out, 'utf8')).toMatch(/ 0 -> \/dev\/null\n.* 1 -> .*out\n.* 2 -> \/dev\/null/);
   });
 });
