@@ -69,14 +69,15 @@ async function main(): Promise<void> {
     adapterFor: (installationId) =>
       selectAdapter(process.platform, { installationId: installationId as never, probe: probeExistence }),
   });
-  say({ ok: true, pid: process.pid });
-  log.info({ pid: process.pid }, 'serving');
   const told = new Promise<string>((resolve) => {
     // Neither ends any work: both mean that this process is to be replaced (ruling 21).
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
     void daemon.left.then(() => resolve('stop'));
   });
   process.on('SIGHUP', () => {});
+  // Only now: whoever hears it may signal at once.
+  say({ ok: true, pid: process.pid });
+  log.info({ pid: process.pid }, 'serving');
   log.info({ why: await told }, 'leaving');
   await daemon.close();
   process.exit(0);

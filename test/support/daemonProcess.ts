@@ -1,13 +1,21 @@
 /** One process of the daemon: the shipped entry module, started as the command line starts it, with a pipe to report on. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { ApiError } from '../../actors/daemon/api/views.ts';
 
 export const daemonProgram = fileURLToPath(new URL('../../dist/daemon.js', import.meta.url));
-export const cliProgram = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+export const cliProgram = programOf('custody');
+
+/** A program by the name under which it is installed. */
+function programOf(name: string): string {
+  const manifest = new URL('../../package.json', import.meta.url);
+  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly bin: Readonly<Record<string, string>> };
+  return fileURLToPath(new URL(bin[name]!, manifest));
+}
 
 export interface Ended {
   readonly code: number | null;
