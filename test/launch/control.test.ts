@@ -84,11 +84,11 @@ describe('a conversation', () => {
   });
 
   it('ends with its guardian', async () => {
-    const { scope, client } = await held();
-    const waiting = eventsOf(client.terminate({ graceMs: 60_000, budgetMs: 60_000 })).catch((error) => error);
+    const { scope, client } = await held("trap '' TERM");
+    const drain = client.terminate({ graceMs: 60_000, budgetMs: 60_000 })[Symbol.asyncIterator]();
+    expect((await drain.next()).value).toEqual({ event: 'accepted', already: false });
     process.kill(scope.launch.pid, 'SIGKILL');
-    const ended = await waiting;
-    if (ended instanceof Error) expect(ended).toMatchObject({ code: 'control_closed' });
+    await expect(drain.next()).rejects.toMatchObject({ code: 'control_closed' });
     await expect(client.hello()).rejects.toMatchObject({ code: 'control_closed' });
     process.kill(scope.launch.ready.workload.pid, 'SIGKILL');
   });
