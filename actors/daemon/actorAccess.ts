@@ -27,6 +27,20 @@ export function committed<Kind extends ActorKind>(host: Host, kind: Kind, id: st
   return host.snapshotOf(kind, id) as SnapshotOf[Kind] | undefined;
 }
 
+/** As `committed`; a record that cannot be trusted is `corrupt` instead of an error, for those who look at many. */
+export function intact<Kind extends ActorKind>(
+  host: Host,
+  kind: Kind,
+  id: string,
+): SnapshotOf[Kind] | 'corrupt' | undefined {
+  try {
+    return committed(host, kind, id);
+  } catch (error) {
+    if (error instanceof HostError) return 'corrupt';
+    throw error;
+  }
+}
+
 /** Throws `not_found`. */
 export function required<Kind extends ActorKind>(host: Host, kind: Kind, id: string): SnapshotOf[Kind] {
   const snapshot = committed(host, kind, id);
@@ -50,20 +64,21 @@ export function* everyActor<Kind extends ActorKind>(
   let after: number | undefined;
   for (;;) {
     const page = host.list(kind, { ...filter, limit: pageSize, ...(after === undefined ? {} : { after }) });
-    for (const { id } of page) yield listed(host, kind, id);
+    for (const { id } of page) {
+      const snapshot = intact(host, kind, id);
+      if (snapshot !== undefined) yield { id, snapshot } as Listed<Kind>;
+    }
     const last = page.at(-1);
     if (last === undefined || page.length < pageSize) return;
     after = last.key;
   }
 }
 
-function listed<Kind extends ActorKind>(host: Host, kind: Kind, id: string): Listed<Kind> {
-  try {
-    return { id, snapshot: required(host, kind, id) };
-  } catch (error) {
-    if (error instanceof HostError && error.code !== 'unknown_actor') return { id, snapshot: 'corrupt' };
-    throw error;
-  }
+/** What a list has to say of rows that it had to leave out (JRN-10). */
+export function warningsOf(kind: ActorKind, corrupt: readonly string[]): string[] {
+  if (corrupt.length === 0) return [];
+  const shown = corrupt.slice(0, 8).join(', ');
+  return [`left out, because their records are damaged: ${words[kind]} ${shown} (${corrupt.length}); custody doctor`];
 }
 
 /** The one actor whose id is, or begins with, what was typed. Throws `not_found` or `ambiguous_id` (exit 2). */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { assessOwnership } from '../../../machines/assessment.ts';
 import type { GoalId, NodeId, RepoId } from '../../../machines/ids.ts';
 import type { HostedEnvelope, Outcome } from '../../host/outcome.ts';
-import { everyActor, required, resolveId } from '../actorAccess.ts';
+import { everyActor, required, resolveId, warningsOf } from '../actorAccess.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults, DecisionResult } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
@@ -91,8 +91,12 @@ export async function listGoals(
   args: ParsedArguments<'goals.list'>,
 ): Promise<Answer<CallResults['goals.list']>> {
   const goals = [];
+  const corrupt: string[] = [];
   for (const { id, snapshot } of everyActor(context.host, 'goal')) {
-    if (snapshot === 'corrupt') continue;
+    if (snapshot === 'corrupt') {
+      corrupt.push(id);
+      continue;
+    }
     const view = goalView(context, id);
     const isWanted =
       (args.status === undefined || view.status === args.status) &&
@@ -100,7 +104,7 @@ export async function listGoals(
       (args.blocked === undefined || view.eligible !== args.blocked);
     if (isWanted) goals.push(view);
   }
-  return { data: { goals } };
+  return { data: { goals }, warnings: warningsOf('goal', corrupt) };
 }
 
 export async function showGoal(

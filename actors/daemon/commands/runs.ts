@@ -1,7 +1,7 @@
 /** Runs: listing, waiting and stopping. A stop names what was observed, never what was wished. */
 import { assessOwnership } from '../../../machines/assessment.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
-import { everyActor, required, resolveId } from '../actorAccess.ts';
+import { everyActor, required, resolveId, warningsOf } from '../actorAccess.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { RunView, StopView } from '../api/views.ts';
@@ -19,16 +19,19 @@ export async function listRuns(
   const link =
     args.goalId === undefined ? undefined : { name: 'goalId', value: resolveId(context.store, 'goal', args.goalId) };
   const runs: RunView[] = [];
+  const corrupt: string[] = [];
   for (const { id, snapshot } of everyActor(context.host, 'run', { newestFirst: true, ...(link ? { link } : {}) })) {
     if (runs.length === args.limit) break;
-    if (snapshot === 'corrupt') continue;
-    const isActive =
-      !snapshot.hasTag('terminal') || !(rootScopeOf(context, snapshot)?.hasTag('capacityReleased') ?? true);
+    if (snapshot === 'corrupt') {
+      corrupt.push(id);
+      continue;
+    }
+    const view = runView(context, id);
+    const isActive = !snapshot.hasTag('terminal') || (view.scope !== null && view.scope.state !== 'exited');
     const isUnresolved = snapshot.matches({ lifecycle: { reserved: 'unresolved' } });
-    if ((args.active && !isActive) || (args.unresolved && !isUnresolved)) continue;
-    runs.push(runView(context, id));
+    if ((!args.active || isActive) && (!args.unresolved || isUnresolved)) runs.push(view);
   }
-  return { data: { runs } };
+  return { data: { runs }, warnings: warningsOf('run', corrupt) };
 }
 
 export async function showRun(

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { GenerationId, GoalId, RepoId, ScopeId } from '../../../machines/ids.ts';
 import type { Draft } from '../../host/outcome.ts';
-import { everyActor, required, resolveId } from '../actorAccess.ts';
+import { everyActor, required, resolveId, warningsOf } from '../actorAccess.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { WorktreeView } from '../api/views.ts';
@@ -144,10 +144,12 @@ export async function listWorktrees(
     args.goalId === undefined ? undefined : { name: 'goalId', value: resolveId(context.store, 'goal', args.goalId) };
   const filter = { ...(args.all ? {} : { settled: false }), ...(link ? { link } : {}) };
   const worktrees = [];
+  const corrupt: string[] = [];
   for (const { id, snapshot } of everyActor(context.host, 'worktreeGeneration', filter)) {
-    if (snapshot !== 'corrupt') worktrees.push(worktreeView(context, id));
+    if (snapshot === 'corrupt') corrupt.push(id);
+    else worktrees.push(worktreeView(context, id));
   }
-  return { data: { worktrees } };
+  return { data: { worktrees }, warnings: warningsOf('worktreeGeneration', corrupt) };
 }
 
 export async function showWorktree(

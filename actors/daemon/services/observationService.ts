@@ -7,7 +7,7 @@ import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { Draft } from '../../host/outcome.ts';
 import { guardianFacts, processFacts } from '../../observe/facts.ts';
 import type { DueProcess, Observed } from '../../observe/streams/observations.ts';
-import { committed, everyActor } from '../actorAccess.ts';
+import { everyActor, intact, type SnapshotOf } from '../actorAccess.ts';
 import type { Findings } from '../findings.ts';
 import { createSequence, type Runtime } from '../runtime.ts';
 import { draft } from '../submission.ts';
@@ -42,11 +42,12 @@ export function createObservationService(parts: Parts): ObservationService {
   }
 
   async function guardianDrafts(scopeId: string, { sample }: Observed): Promise<Draft[]> {
+    if (openScope(host, scopeId) === undefined) return [];
     noteResponsiveness(scopeId, sample.result === 'alive' && sample.reason === 'stopped');
     // A guardian leaves right after its exit receipt: its absence is asked about there first.
     if (sample.result === 'ended') await receipts.look(scopeId);
-    const scope = committed(host, 'executionScope', scopeId);
-    if (scope === undefined || scope.hasTag('capacityReleased')) return [];
+    const scope = openScope(host, scopeId);
+    if (scope === undefined) return [];
     const facts = guardianFacts(sample);
     if (isKnown(scope, facts)) return [];
     const to = ['executionScope', scopeId] as const;
@@ -61,7 +62,7 @@ export function createObservationService(parts: Parts): ObservationService {
   }
 
   function processDrafts(runId: string, { identity, sample }: Observed): Draft[] {
-    const run = committed(host, 'run', runId);
+    const run = readable(host, 'run', runId);
     if (run === undefined || !run.matches({ lifecycle: 'bound' })) return [];
     const last = run.context.lastObservation;
     if (last?.result === sample.result && last.reason === sample.reason) return [];
@@ -72,6 +73,22 @@ export function createObservationService(parts: Parts): ObservationService {
   }
 
   return { due: (cursor, limit) => watched.due(cursor, limit), deliver };
+}
+
+/** Undefined also where the record is damaged: nothing can be observed for it, and everybody else is (OWN-10). */
+function readable<Kind extends 'run' | 'executionScope'>(
+  host: Parts['host'],
+  kind: Kind,
+  id: string,
+): SnapshotOf[Kind] | undefined {
+  const snapshot = intact(host, kind, id);
+  return snapshot === 'corrupt' ? undefined : snapshot;
+}
+
+/** A scope that was proved while it was looked at needs no observation and no finding any more. */
+function openScope(host: Parts['host'], scopeId: string): ScopeSnapshot | undefined {
+  const scope = readable(host, 'executionScope', scopeId);
+  return scope?.hasTag('capacityReleased') ? undefined : scope;
 }
 
 /** A guardian that was attached is taken to be running until something else is seen. */
@@ -119,17 +136,17 @@ class WatchedScopes {
   }
 
   #keysOf(scopeId: string): string[] {
-    const runId = committed(this.#host, 'executionScope', scopeId)?.context.runId;
+    const runId = readable(this.#host, 'executionScope', scopeId)?.context.runId;
     return runId ? [guardianKey(scopeId), workloadKey(runId)] : [guardianKey(scopeId)];
   }
 
   #dueOf(key: string): DueProcess[] {
     const id = key.slice(2);
     if (key.startsWith('a:')) {
-      const identity = committed(this.#host, 'executionScope', id)?.context.guardian;
+      const identity = readable(this.#host, 'executionScope', id)?.context.guardian;
       return identity ? [{ key, request: { identity } }] : [];
     }
-    const run = committed(this.#host, 'run', id);
+    const run = readable(this.#host, 'run', id);
     const { identity = null, rootScopeId = null } = run?.context ?? {};
     const isOpen = run?.matches({ lifecycle: 'bound' }) ?? false;
     return isOpen && identity !== null && this.#isWithoutWitness(rootScopeId) ? [{ key, request: { identity } }] : [];
@@ -137,7 +154,7 @@ class WatchedScopes {
 
   /** A guardian that runs will say more than procfs can: how the root ended, and not only that it did. */
   #isWithoutWitness(scopeId: string | null): boolean {
-    const scope = scopeId === null ? undefined : committed(this.#host, 'executionScope', scopeId);
+    const scope = scopeId === null ? undefined : readable(this.#host, 'executionScope', scopeId);
     if (scope === undefined) return true;
     const last = scope.context.guardianLast;
     return scope.matches({ coverage: 'unverified' }) || last?.result === 'absent' || last?.reason === 'stopped';

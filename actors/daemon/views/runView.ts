@@ -5,7 +5,7 @@ import { assessOwnership } from '../../../machines/assessment.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { RunSnapshot } from '../../../machines/run.ts';
 import { ScopeReceipts } from '../../observe/receipts/scope.ts';
-import { committed, required } from '../actorAccess.ts';
+import { committed, intact, required } from '../actorAccess.ts';
 import type { CaptureView, ReceiptView, RunDetailView, RunView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
 import type { Membership } from '../guardianTalk.ts';
@@ -17,10 +17,12 @@ export function rootScopeOf({ host }: Pick<DaemonContext, 'host'>, run: RunSnaps
   return rootScopeId === null ? undefined : committed(host, 'executionScope', rootScopeId);
 }
 
-export function runView(context: Pick<DaemonContext, 'host'>, runId: string, membership?: Membership): RunView {
-  const run = required(context.host, 'run', runId);
-  const scope = rootScopeOf(context, run);
+export function runView({ host }: Pick<DaemonContext, 'host'>, runId: string, membership?: Membership): RunView {
+  const run = required(host, 'run', runId);
   const { label, goalRef, generationId, rootScopeId, mode, end } = run.context;
+  // A damaged record of the scope is unverified and hides nothing of the run (OWN-10).
+  const recorded = rootScopeId === null ? undefined : intact(host, 'executionScope', rootScopeId);
+  const scope = recorded === 'corrupt' ? undefined : recorded;
   const status = scope?.context.status;
   return {
     runId,
@@ -28,21 +30,22 @@ export function runView(context: Pick<DaemonContext, 'host'>, runId: string, mem
     goalId: goalRef?.goalId ?? null,
     generationId,
     scopeId: rootScopeId,
-    epoch: epochOf(context, run),
+    epoch: epochOf(host, run),
     mode,
     state: statePath(run.value.lifecycle),
     result: status ? { how: status.how, code: status.code, signal: status.signal, errno: status.errno } : null,
     end,
-    scope: scope ? assessOwnership(scope) : null,
+    scope: recorded ? assessOwnership(recorded) : null,
     guardianPid: scope?.context.guardian?.pid ?? null,
     workloadPid: scope?.context.workload?.pid ?? null,
     summary: scope ? scopeSummary(scope, membership) : statePath(run.value.lifecycle),
   };
 }
 
-function epochOf({ host }: Pick<DaemonContext, 'host'>, { context }: RunSnapshot): number | null {
-  if (context.generationId === null) return null;
-  return committed(host, 'worktreeGeneration', context.generationId)?.context.admitted[context.runId]?.epoch ?? null;
+function epochOf(host: DaemonContext['host'], { context }: RunSnapshot): number | null {
+  const generation =
+    context.generationId === null ? undefined : intact(host, 'worktreeGeneration', context.generationId);
+  return generation === 'corrupt' ? null : (generation?.context.admitted[context.runId]?.epoch ?? null);
 }
 
 export async function runDetailView(context: DaemonContext, runId: string): Promise<RunDetailView> {

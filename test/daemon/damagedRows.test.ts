@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { turns } from '../guardian/support/fifo.ts';
+import { type TestDaemon, testDaemon } from '../support/daemon.ts';
+
+/** Changes a stored snapshot behind the back of its digest; it stays valid JSON with the same meaning. */
+function damage(daemon: TestDaemon, id: string): void {
+  const database = new Database(join(daemon.home.stateDir, 'custody.db'));
+  database.prepare(`UPDATE actors SET snapshot = ' ' || snapshot WHERE id = ?`).run(id);
+  database.close();
+}
+
+/** A daemon that was started on a store in which one of the rows of a running launch is damaged. */
+async function damaged(which: 'goalId' | 'generationId' | 'runId' | 'scopeId') {
+  const daemon = await testDaemon().start();
+  const goal = await daemon.goal();
+  const turn = turns(daemon.home.dir);
+  const script = `echo $$ > "${turn.paths[0]}"; read line < "${turn.paths[1]}"`;
+  const { runId, scopeId } = await daemon.exec(goal.goalId, script);
+  await turn.ready();
+  await daemon.kill();
+  const ids = { goalId: goal.goalId, generationId: goal.generationId, runId, scopeId: scopeId! };
+  damage(daemon, ids[which]);
+  await daemon.start();
+  return { daemon, turn, ...ids };
+}
+
+/** Everything else works: the daemon serves, observes and launches. */
+async function expectOthersToWork(daemon: TestDaemon): Promise<void> {
+  const { goalId } = await daemon.goal();
+  const { runId } = await daemon.exec(goalId, 'exit 3');
+  expect(await daemon.proved(runId)).toMatchObject({ result: { code: 3 } });
+  expect(await daemon.attempt('status', {})).toMatchObject({ ok: true });
+}
+
+describe('OWN-10, JRN-10, ruling 27: a damaged row fails for its own actor and for nobody else', () => {
+  it('of a run: its scope is adopted, observed and proved', async () => {
+    const { daemon, turn, runId, scopeId } = await damaged('runId');
+    await expectOthersToWork(daemon);
+    expect(await daemon.refusal('runs.show', { id: runId })).toMatchObject({ code: 'actor_corrupt', exitCode: 9 });
+    const listed = await daemon.attempt('runs.list', {});
+    expect(listed).toMatchObject({ ok: true, warnings: [expect.stringContaining(runId)] });
+    await turn.release();
+    await daemon.event({ actor: scopeId, type: 'guardian.exitReceipt' });
+    expect((await daemon.call('status', {})).capacity.used).toBe(0);
+  });
+
+  it('of a scope: it is unverified, keeps its slot, and its run is listed with that', async () => {
+    const { daemon, turn, runId, scopeId } = await damaged('scopeId');
+    await expectOthersToWork(daemon);
+    const gap = { state: 'unverified', certainty: 'gap', reason: 'record_corrupt' };
+    const { runs } = await daemon.call('runs.list', { active: true });
+    expect(runs).toMatchObject([{ runId, scope: gap }]);
+    expect(await daemon.attempt('status', {})).toMatchObject({
+      exitCode: 5,
+      data: { health: { state: 'ownership_unverified' }, capacity: { scopeIds: [scopeId] } },
+    });
+    expect(await daemon.refusal('runs.stop', { id: runId })).toMatchObject({ code: 'actor_corrupt' });
+    await turn.release();
+  });
+
+  it.each([
+    ['goalId', 'goals.list'],
+    ['generationId', 'worktrees.list'],
+  ] as const)('of a %s: lists say what they leave out', async (which, list) => {
+    const { daemon, turn, [which]: id, runId } = await damaged(which);
+    await expectOthersToWork(daemon);
+    expect(await daemon.attempt(list, {})).toMatchObject({ ok: true, warnings: [expect.stringContaining(id)] });
+    expect((await daemon.call('runs.list', {})).runs.map((run) => run.runId)).toContain(runId);
+    await turn.release();
+    expect(await daemon.proved(runId)).toMatchObject({ state: 'ended' });
+  });
+});
