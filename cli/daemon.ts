@@ -59,6 +59,8 @@ function logFile(maxBytes: number): string {
 
 async function main(): Promise<void> {
   process.umask(0o077);
+  // Started from inside a scope, a daemon would otherwise launch everything as a part of it.
+  delete process.env.CUSTODY_GUARDIAN_UP;
   const log = openLog();
   const daemon = await startDaemon({
     places,
