@@ -143,10 +143,10 @@ try {
   for (const [name, list] of Object.entries(timings)) {
     const wall = median(list.map(({ wallMs }) => wallMs));
     const cpu = median(list.map(({ cpuMs }) => cpuMs));
-    const ratio = median(list.map(({ wallMs }, index) => wallMs / bare[index]!.wallMs));
-    console.log(
-      `${name.padEnd(8)} wall ${wall.toFixed(1)} ms  cpu ${cpu.toFixed(1)} ms  ratio to bare ${ratio.toFixed(2)}`,
-    );
+    const ratio = (of: (timing: Timing) => number) =>
+      median(list.map((one, round) => of(one) / of(bare[round]!))).toFixed(2);
+    const ratios = `to bare: wall ${ratio(({ wallMs }) => wallMs)}, cpu ${ratio(({ cpuMs }) => cpuMs)}`;
+    console.log(`${name.padEnd(8)} wall ${wall.toFixed(1)} ms  cpu ${cpu.toFixed(1)} ms  ${ratios}`);
   }
   console.log(
     `event loop held by the lane: p99 ${(delay.percentile(99) / 1e6).toFixed(1)} ms, longest ${(delay.max / 1e6).toFixed(1)} ms`,
