@@ -52,7 +52,24 @@ async function failingLaunches(daemon: TestDaemon, goalId: string): Promise<void
   expect(await daemon.refusal('runs.exec', invalid)).toMatchObject({ code: 'invalid_event' });
 }
 
-describe('PRIV-01: request, environment, arguments and input', () => {
+/** Everything that can be asked without asking for the output itself (PRIV-02). */
+async function everyAnswer(daemon: TestDaemon, run: { runId: string; goalId: string }): Promise<string> {
+  const answers = [
+    await daemon.call('status', {}),
+    await daemon.call('processes', { all: true }),
+    await daemon.call('runs.list', {}),
+    await daemon.call('runs.show', { id: run.runId }),
+    await daemon.call('goals.list', {}),
+    await daemon.call('goals.show', { id: run.goalId, evidence: true, history: true }),
+    await daemon.call('worktrees.list', { all: true }),
+    await daemon.call('doctor', {}),
+    await daemon.call('config', {}),
+    await daemon.events(),
+  ];
+  return JSON.stringify(answers);
+}
+
+describe('PRIV-01, PRIV-02: request, environment, arguments and input', () => {
   it('are in the request file and in what the job itself printed, and nowhere else', async () => {
     const daemon = await testDaemon().start();
     const { request, environment, argument, input } = canaries;
@@ -76,6 +93,8 @@ describe('PRIV-01: request, environment, arguments and input', () => {
     const visible = [guardian.pid, daemon.pid].map(seenOf).join('\n');
     expect(Object.values(canaries).filter((canary) => visible.includes(canary))).toEqual([]);
     await failingLaunches(daemon, goalId);
+    const answers = await everyAnswer(daemon, { runId, goalId });
+    expect(Object.values(canaries).filter((canary) => answers.includes(canary))).toEqual([]);
 
     const output = join('scopes', scopeId!, 'stdout.log');
     const [requestFile] = found(daemon).request;

@@ -14,7 +14,10 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { turns } from '../guardian/support/fifo.ts';
+import { isGone } from '../guardian/support/processes.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
+import { startReceipt } from '../support/daemonLeftovers.ts';
 import { daemonOnSmallDisk } from '../support/daemonMount.ts';
 import { daemonProgram, Refused, startDaemonProcess } from '../support/daemonProcess.ts';
 
@@ -87,6 +90,27 @@ describe('JRN-09, JRN-10, FAULT-08: a store that cannot be used', () => {
     remount('rw');
     await daemon.start();
     expect(await daemon.call('goals.show', { id: goalId })).toMatchObject({ goalId });
+  });
+
+  it('another program that writes into it: deferred by name within moments, and done when it has gone (CONC-01)', async () => {
+    const daemon = await testDaemon().start();
+    const { goalId } = await daemon.goal();
+    const turn = turns(daemon.home.dir);
+    const run = await daemon.exec(goalId, `echo $$ > "${turn.paths[0]}"; read line < "${turn.paths[1]}"; exit 6`);
+    await turn.ready();
+    const other = new Database(join(daemon.home.stateDir, 'custody.db'));
+    other.exec('BEGIN IMMEDIATE');
+    const added = { title: 'another', repo: daemon.home.repo, request: 'x', requestId: 'while it is busy' };
+    const busy = { code: 'store_busy', exitCode: 10, retryable: true };
+    expect(await daemon.refusal('goals.add', added)).toMatchObject(busy);
+    expect(await daemon.refusal('runs.exec', daemon.launchArguments(goalId, 'true'))).toMatchObject(busy);
+    expect(await daemon.call('goals.show', { id: goalId })).toMatchObject({ goalId });
+    await turn.release();
+    await isGone(startReceipt(daemon.scopeDir(run.scopeId))!.guardian.pid);
+    other.exec('ROLLBACK');
+    other.close();
+    expect(await daemon.proved(run.runId)).toMatchObject({ result: { code: 6 }, scope: { state: 'exited' } });
+    expect(await daemon.call('goals.add', added)).toMatchObject({ title: 'another' });
   });
 
   it('a log that finds no room is no reason to stop serving', async () => {

@@ -54,7 +54,7 @@ async function expectOneOutcome(daemon: TestDaemon, run: WaitingRun): Promise<vo
 describe('D2 the daemon dies, the work does not (GRD-09, FAULT-09, SHUT-10)', () => {
   it(
     `${repeats} × killed before the end, and started again before it`,
-    async () => {
+    async ({ annotate }) => {
       const daemon = await testDaemon().start();
       const { goalId } = await daemon.goal();
       for (let nth = 0; nth < repeats; nth += 1) {
@@ -69,13 +69,14 @@ describe('D2 the daemon dies, the work does not (GRD-09, FAULT-09, SHUT-10)', ()
         await run.turn.release();
         await expectOneOutcome(daemon, run);
       }
+      await annotate(`${repeats} repeats`);
     },
     repeats * 20_000,
   );
 
   it(
     `${repeats} × killed before the end, and started again after it`,
-    async () => {
+    async ({ annotate }) => {
       const daemon = await testDaemon().start();
       const { goalId } = await daemon.goal();
       for (let nth = 0; nth < repeats; nth += 1) {
@@ -86,13 +87,14 @@ describe('D2 the daemon dies, the work does not (GRD-09, FAULT-09, SHUT-10)', ()
         await daemon.start();
         await expectOneOutcome(daemon, run);
       }
+      await annotate(`${repeats} repeats`);
     },
     repeats * 20_000,
   );
 
   it(
     `${repeats} × killed between the release commit and the gate: nothing ran, and that is the outcome (GRD-07)`,
-    async () => {
+    async ({ annotate }) => {
       const daemon = await testDaemon().start(failingDaemonCommand());
       const { goalId } = await daemon.goal();
       for (let nth = 0; nth < repeats; nth += 1) {
@@ -114,6 +116,7 @@ describe('D2 the daemon dies, the work does not (GRD-09, FAULT-09, SHUT-10)', ()
         const types = (await daemon.events({ actor: scopeId! })).map(({ type }) => type);
         expect(types.filter((type) => type === 'guardian.attached')).toHaveLength(1);
       }
+      await annotate(`${repeats} repeats`);
     },
     repeats * 20_000,
   );
