@@ -54,6 +54,16 @@ export function toApiError(thrown: unknown): ApiError {
   };
 }
 
+/** What whoever waits in a daemon that leaves is told: its work goes on, and the successor knows the rest. */
+export const daemonLeaving = (): OperatingError =>
+  new OperatingError({
+    code: 'daemon_leaving',
+    message: 'the daemon left before what was waited for had happened; the work itself goes on',
+    exitCode: 10,
+    retryable: true,
+    next: ['custody daemon start', 'repeat the command'],
+  });
+
 export const notFound = (what: string, id: string): OperatingError =>
   new OperatingError({
     code: 'not_found',

@@ -136,5 +136,11 @@ export function createRoot(services: RootServices, pausedBefore: boolean): Root 
   return createActor(provided, { systemId: 'daemon', input: { pausedBefore } });
 }
 
+/** Whether everything that is owned is being ended, or has been, so that the daemon may go. */
+export const isEnding = (root: Root): boolean => {
+  const snapshot = root.getSnapshot();
+  return snapshot.matches({ lifecycle: 'draining' }) || snapshot.matches({ lifecycle: 'drained' });
+};
+
 /** `open`, `paused` or `closed`. */
 export const admissionOf = (root: Root): 'open' | 'paused' | 'closed' => root.getSnapshot().value.admission;

@@ -20,6 +20,8 @@ export interface Runtime {
   readonly log: Logger;
   readonly version: string;
   readonly startedMonoMs: number;
+  /** Aborted, with the error for whoever waits, when the daemon begins to leave: nobody's wait keeps it (ruling 21). */
+  readonly leaving: AbortSignal;
 }
 
 /** Sequence numbers within one start; together with the start number they make observation ids unique (ruling 2). */

@@ -23,6 +23,7 @@ import { LaunchCoordinator } from './launch/coordinator.ts';
 import { type LaunchPoint, PendingLaunches } from './launch/pendingLaunches.ts';
 import { SlotPool } from './launch/slotPool.ts';
 import { createLiveSystem } from './liveSystem.ts';
+import { daemonLeaving } from './operatingError.ts';
 import { type Places, type Rendezvous, socketDirectory } from './places.ts';
 import { recover } from './recovery.ts';
 import type { Runtime } from './runtime.ts';
@@ -68,6 +69,7 @@ async function assemble(options: DaemonOptions, store: Store, loadedConfig: Load
   // A write of its own: whatever this start journals later is numbered after everything that came before.
   store.write(() => store.meta.set('daemon.version', options.version));
   const path = await guardianBinary();
+  const leaving = new AbortController();
   const host = createHost({
     ...protocol,
     store,
@@ -87,6 +89,7 @@ async function assemble(options: DaemonOptions, store: Store, loadedConfig: Load
     log,
     version: options.version,
     startedMonoMs: clock.monoMs(),
+    leaving: leaving.signal,
   };
   const context = wire(runtime, new PendingLaunches(failpoint));
   await context.slotPool.sweep((scopeId) => store.actors.keyOf({ kind: 'executionScope', id: scopeId }) !== undefined);
@@ -103,7 +106,14 @@ async function assemble(options: DaemonOptions, store: Store, loadedConfig: Load
   void keepContractCurrent(runtime).catch((error) =>
     log.error({ error: describe(error) }, 'the contract was not verified'),
   );
-  return { socket, left, close: () => takeDown(context, server, socket) };
+  return {
+    socket,
+    left,
+    async close() {
+      leaving.abort(daemonLeaving());
+      await takeDown(context, server, socket);
+    },
+  };
 }
 
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
@@ -177,7 +187,7 @@ function announce(places: Places, rendezvous: Rendezvous): void {
 
 async function takeDown(context: DaemonContext, server: ApiServer, socket: string): Promise<void> {
   server.close();
-  await callsAnswered(server);
+  await launchesOver(context, server);
   server.closeAllConnections();
   rmSync(socket, { force: true });
   context.root.stop();
@@ -189,6 +199,20 @@ async function takeDown(context: DaemonContext, server: ApiServer, socket: strin
   context.store.close();
   // Last, because whoever waits for the end of this daemon waits for this.
   rmSync(context.places.rendezvousFile, { force: true });
+}
+
+/**
+ * Launches on their way are carried to their end, also for callers who have left, and every call gets its answer. The
+ * bound is what handshake, gate and the end of a silent guardian may take: without it a store that takes nothing any
+ * more would keep the process that waits for it.
+ */
+async function launchesOver({ clock, config, pendingLaunches }: DaemonContext, server: ApiServer): Promise<void> {
+  let stopClock: (() => void) | undefined;
+  const bound = new Promise<void>((resolve) => {
+    stopClock = clock.wakeAt(clock.monoMs() + 3 * config.handshakeMs, resolve);
+  });
+  await Promise.race([Promise.all([callsAnswered(server), pendingLaunches.over()]), bound]);
+  stopClock?.();
 }
 
 function privateDirectory(path: string): void {

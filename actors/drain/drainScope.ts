@@ -1,7 +1,8 @@
 /**
  * Ends one scope (C.11-4): a launch that was not released is abandoned behind its gate; a guarded tree is ended by its
  * guardian, which alone can freeze, kill and wait for it; what a lost guardian left behind is signalled by verified
- * identity, which may end processes and never proves anything. Repeatable: a guardian that is draining already is joined.
+ * identity, which may end processes and never proves anything. Repeatable: a guardian that is draining already is joined,
+ * so a daemon that leaves lets it go on, and its successor takes the order up again.
  */
 import { join } from 'node:path';
 import type { EffectParams } from '../../machines/effects.ts';
@@ -19,7 +20,7 @@ import { draft } from '../daemon/submission.ts';
 import { endWitnesses } from './endWitnesses.ts';
 
 export interface DrainParts
-  extends Pick<Runtime, 'host' | 'store' | 'adapter' | 'places' | 'guardian' | 'config' | 'log' | 'clock'> {
+  extends Pick<Runtime, 'host' | 'store' | 'adapter' | 'places' | 'guardian' | 'config' | 'log' | 'clock' | 'leaving'> {
   readonly receipts: ReceiptService;
   readonly launches: LaunchCoordinator;
 }
@@ -40,6 +41,7 @@ export function createDrainExecutor(parts: DrainParts): (order: Order) => Promis
     try {
       await byGuardian(parts, order, report);
     } catch (error) {
+      parts.leaving.throwIfAborted();
       if (!(error instanceof ControlError)) throw error;
       await withoutAnswer(parts, order, { error, report });
     }
@@ -61,16 +63,23 @@ function createReporter({ host, store }: DrainParts): Reporter {
 }
 
 async function byGuardian(parts: DrainParts, { scopeId, graceMs, budgetMs }: Order, report: Reporter): Promise<void> {
-  const startedMonoMs = parts.clock.monoMs();
+  const { clock, leaving } = parts;
+  const startedMonoMs = clock.monoMs();
   const client = await controlClient(join(parts.places.scopesDir, scopeId), {
     timeoutMs: parts.config.responseMs + 1_000,
   });
+  // The next event may be a grace away.
+  const leave = () => client.close();
+  leaving.addEventListener('abort', leave);
   try {
     for await (const event of client.terminate({ graceMs, budgetMs })) {
       if (event.event === 'settled') await parts.receipts.look(scopeId);
-      else await record(scopeId, event, { report, elapsedMs: Math.round(parts.clock.monoMs() - startedMonoMs) });
+      else await record(scopeId, event, { report, elapsedMs: Math.round(clock.monoMs() - startedMonoMs) });
+      // Not before the guardian has been told: a drain that is asked for while the daemon leaves begins all the same.
+      leaving.throwIfAborted();
     }
   } finally {
+    leaving.removeEventListener('abort', leave);
     client.close();
   }
 }

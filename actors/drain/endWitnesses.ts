@@ -6,9 +6,12 @@ import type { ScopeSnapshot } from '../../machines/executionScope.ts';
 import { signalProcess } from '../../pty/launch/signal.ts';
 import type { Runtime } from '../daemon/runtime.ts';
 
-type Parts = Pick<Runtime, 'guardian' | 'adapter' | 'clock' | 'log'>;
+type Parts = Pick<Runtime, 'guardian' | 'adapter' | 'clock' | 'log' | 'leaving'>;
 
-/** SIGTERM, the grace, SIGKILL. Resolves when no recorded workload process is seen alive or everything was tried. */
+/**
+ * SIGTERM, the grace, SIGKILL. Resolves when no recorded workload process is seen alive or everything was tried; throws
+ * when the daemon leaves during the grace, and the successor begins anew.
+ */
 export async function endWitnesses(parts: Parts, { context }: ScopeSnapshot, graceMs: number): Promise<void> {
   const { workload, scopeId } = context;
   if (workload === null) return;
@@ -24,7 +27,19 @@ export async function endWitnesses(parts: Parts, { context }: ScopeSnapshot, gra
     });
     parts.log.info({ scopeId, pid: workload.pid, signal, result }, 'signalled the root of a lost scope');
     if (result !== 'sent') return;
-    if (signal === 'SIGTERM')
-      await new Promise<void>((resolve) => parts.clock.wakeAt(parts.clock.monoMs() + graceMs, resolve));
+    if (signal === 'SIGTERM') await grace(parts, graceMs);
   }
+}
+
+async function grace({ clock, leaving }: Parts, graceMs: number): Promise<void> {
+  let end!: () => void;
+  const over = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const stopClock = clock.wakeAt(clock.monoMs() + graceMs, end);
+  leaving.addEventListener('abort', end);
+  if (!leaving.aborted) await over;
+  leaving.removeEventListener('abort', end);
+  stopClock();
+  leaving.throwIfAborted();
 }

@@ -26,32 +26,45 @@ export async function stopDaemon(
     context.leave();
     return { data: { stopped: true, settled: [], blocked: [] } };
   }
-  const { host, root, store, config } = context;
+  const { root } = context;
   root.send({ type: 'shutdown.requested' });
-  const key = requestKey(store.installationId, 'daemon.stop', args.requestId);
-  const owned = ownedScopes(context);
-  for (const scopeId of owned) {
-    const payload = { cause: 'shutdown' as const, requestId: key.requestId };
-    await host.submit([
-      draft('drain.requested', {
-        to: ['executionScope', scopeId],
-        payload,
-        by: 'shutdown',
-        eventId: `${key.eventId}:${scopeId}`,
-      }),
-    ]);
-  }
-  await awaitScopes(context, owned, config.shutdownBudgetMs);
-  // Scopes that were launched while the others drained are found here.
-  const blocked = ownedScopes(context);
-  const settled = owned.filter((scopeId) => !blocked.includes(scopeId));
-  if (blocked.length === 0) {
+  try {
+    const data = await drainAll(context, args);
     root.send({ type: 'drain.completed' });
     context.leave();
-    return { data: { stopped: true, settled, blocked } };
+    return { data };
+  } catch (error) {
+    root.send({ type: 'drain.failed' });
+    root.send({ type: 'shutdown.abandoned' });
+    throw error;
   }
-  root.send({ type: 'drain.failed' });
-  root.send({ type: 'shutdown.abandoned' });
+}
+
+/** Throws `drain_blocked`, or what keeps the drains from being asked for. */
+async function drainAll(
+  context: DaemonContext,
+  args: ParsedArguments<'daemon.stop'>,
+): Promise<CallResults['daemon.stop']> {
+  const { host, store, config, pendingLaunches, leaving } = context;
+  const key = requestKey(store.installationId, 'daemon.stop', args.requestId);
+  // Admission is closed by now. What it let pass before is waited for: until it is committed nobody could find it.
+  await pendingLaunches.reserved();
+  const owned = ownedScopes(context);
+  const payload = { cause: 'shutdown' as const, requestId: key.requestId };
+  const drains = owned.map((scopeId) =>
+    draft('drain.requested', {
+      to: ['executionScope', scopeId],
+      payload,
+      by: 'shutdown',
+      eventId: `${key.eventId}:${scopeId}`,
+    }),
+  );
+  await Promise.all(drains.map((drain) => host.submit([drain])));
+  await awaitScopes(context, owned, config.shutdownBudgetMs);
+  leaving.throwIfAborted();
+  const blocked = ownedScopes(context);
+  const settled = owned.filter((scopeId) => !blocked.includes(scopeId));
+  if (blocked.length === 0) return { stopped: true, settled, blocked };
   throw new OperatingError({
     code: 'drain_blocked',
     message: `the daemon stays: ${blocked.length} scope(s) are not proved to be gone`,

@@ -41,7 +41,7 @@ export async function showRun(
   return { data: await runDetailView(context, resolveId(context.store, 'run', args.id)) };
 }
 
-/** Throws `wait_timed_out` (exit 14). A proof that cannot come without a person is said at once, with exit code 5. */
+/** Throws `wait_timed_out` (exit 14) or `daemon_leaving` (exit 10). A proof that cannot come without a person is said at once, with exit code 5. */
 export async function waitForRun(
   context: DaemonContext,
   args: ParsedArguments<'runs.wait'>,
@@ -61,6 +61,7 @@ export async function waitForRun(
         })
       : await reached(context, ['run', runId], { waitMs, signal, isReached: (run) => run.hasTag('terminal') });
   if (!arrived) {
+    context.leaving.throwIfAborted();
     throw new OperatingError({
       code: 'wait_timed_out',
       message: `${runId} is not ${args.until} yet`,

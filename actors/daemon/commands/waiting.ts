@@ -1,4 +1,4 @@
-/** Waiting for committed facts, never for time: each wait ends with the fact, a stall, or its bound. */
+/** Waiting for committed facts, never for time: each wait ends with the fact, a stall, its bound, or the daemon. */
 import type { AnyMachineSnapshot } from 'xstate';
 import { waitFor } from 'xstate';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
@@ -13,9 +13,9 @@ interface Wait<Snapshot> {
   readonly signal?: AbortSignal;
 }
 
-/** True when `isReached` held within `waitMs`; an infinite wait ends with the daemon. */
+/** True when `isReached` held within `waitMs`; every wait ends when the daemon begins to leave. */
 export async function reached<Kind extends ActorKind>(
-  { host }: Pick<DaemonContext, 'host'>,
+  { host, leaving }: Pick<DaemonContext, 'host' | 'leaving'>,
   [kind, id]: readonly [Kind, string],
   { waitMs, isReached, signal }: Wait<SnapshotOf[Kind]>,
 ): Promise<boolean> {
@@ -23,8 +23,9 @@ export async function reached<Kind extends ActorKind>(
   if (current !== undefined && isReached(current)) return true;
   if (waitMs <= 0) return false;
   const test = (snapshot: AnyMachineSnapshot) => isReached(snapshot as SnapshotOf[Kind]);
+  const ended = signal === undefined ? leaving : AbortSignal.any([signal, leaving]);
   try {
-    await waitFor(host.actor(kind, id), test, { timeout: waitMs, ...(signal ? { signal } : {}) });
+    await waitFor(host.actor(kind, id), test, { timeout: waitMs, signal: ended });
     return true;
   } catch {
     return false;
@@ -36,7 +37,7 @@ export const isDrained = (scope: ScopeSnapshot): boolean =>
   scope.hasTag('capacityReleased') || scope.matches({ termination: 'stalled' });
 
 export async function awaitScopes(
-  context: Pick<DaemonContext, 'host'>,
+  context: Pick<DaemonContext, 'host' | 'leaving'>,
   scopeIds: readonly string[],
   waitMs: number,
 ): Promise<void> {

@@ -10,12 +10,16 @@ import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { ScopeId } from '../../../machines/ids.ts';
 import { committed } from '../actorAccess.ts';
 import type { LaunchCoordinator } from '../launch/coordinator.ts';
-import { OperatingError } from '../operatingError.ts';
+import { daemonLeaving, OperatingError } from '../operatingError.ts';
 import { type Recipe, recipeDigest } from '../recipe.ts';
+import { isEnding, type Root } from '../root.ts';
 import type { Runtime } from '../runtime.ts';
 import { draft } from '../submission.ts';
 
-type Parts = Pick<Runtime, 'host' | 'config' | 'places'> & { readonly launches: LaunchCoordinator };
+type Parts = Pick<Runtime, 'host' | 'config' | 'places' | 'leaving'> & {
+  readonly launches: LaunchCoordinator;
+  readonly root: Root;
+};
 
 export interface EffectRequest {
   readonly scopeId: ScopeId;
@@ -33,9 +37,13 @@ export interface EffectResult {
 /** More than any answer that is asked for; what is longer is cut. */
 const largestOutput = 1_048_576;
 
-/** Resolves when the scope is proved. Throws when the program could not be started. */
+/**
+ * Resolves when the scope is proved. Throws when the program could not be started, and `daemon_leaving` when the daemon
+ * leaves first or is ending everything that it owns: a stop must not miss what begins behind its back (SHUT-10).
+ */
 export async function runEffect(parts: Parts, { scopeId, purpose, recipe }: EffectRequest): Promise<EffectResult> {
-  const { host, config, places } = parts;
+  const { host, config, places, leaving } = parts;
+  if (isEnding(parts.root)) throw daemonLeaving();
   const payload = {
     scopeId,
     runId: null,
@@ -66,6 +74,10 @@ export async function runEffect(parts: Parts, { scopeId, purpose, recipe }: Effe
   const actor = host.actor('executionScope', scopeId);
   await waitFor(actor, (snapshot) => (snapshot as ScopeSnapshot).hasTag('capacityReleased'), {
     timeout: Number.POSITIVE_INFINITY,
+    signal: leaving,
+  }).catch((error: unknown) => {
+    leaving.throwIfAborted();
+    throw error;
   });
   const { status } = committed(host, 'executionScope', scopeId)!.context;
   const read = (stream: string) => readHead(join(places.scopesDir, scopeId, `${stream}.log`));

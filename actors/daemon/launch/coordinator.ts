@@ -38,7 +38,11 @@ export class LaunchCoordinator {
    * Reserves receipt space and commits the request; the effect of that commit carries the launch on. Throws what stands in
    * the way, and nothing is recorded then: no space, no request.
    */
-  async request({ scopeId, recipe, drafts, next }: LaunchRequest): Promise<PendingLaunch> {
+  request(request: LaunchRequest): Promise<PendingLaunch> {
+    return this.#pendingLaunches.reserving(this.#reserve(request));
+  }
+
+  async #reserve({ scopeId, recipe, drafts, next }: LaunchRequest): Promise<PendingLaunch> {
     const pending = this.#pendingLaunches.add(scopeId, recipe);
     try {
       pending.slots = await pending.timed('slots', () => this.#parts.slotPool.take(scopeId));

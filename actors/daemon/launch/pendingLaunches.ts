@@ -78,6 +78,7 @@ export class PendingLaunches {
   /** Scopes of runs that were admitted and are not committed yet: the next admission has to count them. */
   readonly admitted = new Set<string>();
   readonly #byScope = new Map<string, PendingLaunch>();
+  readonly #reservations = new Set<Promise<unknown>>();
   readonly #failpoint: LaunchFailpoint;
 
   constructor(failpoint: LaunchFailpoint = () => {}) {
@@ -89,6 +90,27 @@ export class PendingLaunches {
     this.#byScope.set(scopeId, pending);
     void pending.outcome.then(() => this.#byScope.delete(scopeId));
     return pending;
+  }
+
+  /** `reservation` is the part of a launch that is not committed yet. Resolves and rejects as it does. */
+  async reserving<T>(reservation: Promise<T>): Promise<T> {
+    this.#reservations.add(reservation);
+    try {
+      return await reservation;
+    } finally {
+      this.#reservations.delete(reservation);
+    }
+  }
+
+  /** Resolves when every reservation that has begun is committed or refused: from then on the store knows them all. */
+  async reserved(): Promise<void> {
+    await Promise.allSettled(this.#reservations);
+  }
+
+  /** Resolves when every launch that has begun is released or refused. */
+  async over(): Promise<void> {
+    await this.reserved();
+    await Promise.all([...this.#byScope.values()].map(({ outcome }) => outcome));
   }
 
   get(scopeId: string): PendingLaunch | undefined {
