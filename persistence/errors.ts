@@ -103,3 +103,12 @@ export function mappingStoreErrors<T>(work: () => T): T {
     throw storeErrorOf(thrown) ?? thrown;
   }
 }
+
+/** The same functions, with failures of the store as StoreError: no reader meets a bare SQLite error (JRN-10). */
+export function withStoreErrors<T extends object>(table: T): T {
+  const wrap =
+    (method: (...args: unknown[]) => unknown) =>
+    (...args: unknown[]) =>
+      mappingStoreErrors(() => method(...args));
+  return Object.fromEntries(Object.entries(table).map(([name, method]) => [name, wrap(method)])) as T;
+}

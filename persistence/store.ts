@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { type BackupReport, backUp } from './backup.ts';
 import type { Clock } from './clock.ts';
 import { type Connection, connect, type ReadBack } from './connection.ts';
-import { mappingStoreErrors, StoreError } from './errors.ts';
+import { mappingStoreErrors, StoreError, withStoreErrors } from './errors.ts';
 import { checkFilesystem, type StoreWarning } from './filesystem.ts';
 import { found, removeDraft } from './founding.ts';
 import { type Restored, readIdentity, type StoreIdentity } from './identity.ts';
@@ -126,12 +126,12 @@ interface Parts {
 
 function assemble({ connection, files, clock, lock, ...about }: Parts): Store {
   return mappingStoreErrors(() => {
-    const meta = createMetaTable(connection);
+    const meta = withStoreErrors(createMetaTable(connection));
     const identity = readIdentity(meta, files);
     if (identity.restored) about.warnings.push(restoredWarning(identity.restored));
-    const actors = createActorsTable(connection);
-    const journal = createJournalTable(connection);
-    const outbox = createOutboxTable(connection);
+    const actors = withStoreErrors(createActorsTable(connection));
+    const journal = withStoreErrors(createJournalTable(connection));
+    const outbox = withStoreErrors(createOutboxTable(connection));
     const { installationId, nodeId, epoch, startNumber, restored } = identity;
     return {
       ...about,
@@ -145,14 +145,14 @@ function assemble({ connection, files, clock, lock, ...about }: Parts): Store {
       actors,
       journal,
       outbox,
-      dedup: createDedupTable(connection),
-      links: createLinksTable(connection),
-      bindings: createBindingsTable(connection),
-      repositories: createRepositoriesTable(connection),
-      rejections: createRejectionsTable(connection),
-      contracts: createContractsTable(connection),
-      deadlines: createDeadlinesTable(connection),
-      selfChecks: createSelfChecksTable(connection),
+      dedup: withStoreErrors(createDedupTable(connection)),
+      links: withStoreErrors(createLinksTable(connection)),
+      bindings: withStoreErrors(createBindingsTable(connection)),
+      repositories: withStoreErrors(createRepositoriesTable(connection)),
+      rejections: withStoreErrors(createRejectionsTable(connection)),
+      contracts: withStoreErrors(createContractsTable(connection)),
+      deadlines: withStoreErrors(createDeadlinesTable(connection)),
+      selfChecks: withStoreErrors(createSelfChecksTable(connection)),
       backup: (toPath) => backUp(connection, toPath, clock.now().wallMs),
       check: () => checkIntegrity({ connection, actors, journal, outbox }),
       close() {

@@ -155,11 +155,13 @@ export function createActorsTable(connection: Connection): ActorsTable {
       return result.changes === 1;
     },
     list: (kind, filter = {}) => list(prepare, kind, filter),
-    count: (kind, filter = {}) =>
-      prepare(`SELECT count(*) FROM actors WHERE kind = ?${conditions(filter)}`)
-        .pluck()
-        .get(kind) as number,
+    count: (kind, filter = {}) => count(prepare, kind, filter),
   };
+}
+
+function count(prepare: Prepare, kind: string, filter: Pick<ActorFilter, 'settled' | 'released'>): number {
+  const counting = prepare(`SELECT count(*) FROM actors WHERE kind = ?${conditions(filter)}`);
+  return counting.pluck().get(kind) as number;
 }
 
 const hasSameTraits = (a: ActorTraits, b: ActorTraits): boolean =>

@@ -96,8 +96,12 @@ describe('JRN-10, FAULT-08: damage that SQLite sees is named, never an empty ans
     bytes.fill(0xff, page * pageBytes, page * pageBytes + 8);
     writeFileSync(database, bytes);
     const store = reopen();
-    const attempt = () => store.write(() => store.actors.read({ kind: 'run', id: 'Rbbbbbbbbbb' }));
-    expect(refusal(attempt)).toMatchObject({ code: 'store_corrupt', exitCode: 9 });
+    const lookups = [
+      () => store.actors.read({ kind: 'run', id: 'Rbbbbbbbbbb' }),
+      () => store.write(() => store.actors.read({ kind: 'run', id: 'Rbbbbbbbbbb' })),
+      () => store.actors.inspect(0, 10),
+    ];
+    for (const lookup of lookups) expect(refusal(lookup)).toMatchObject({ code: 'store_corrupt', exitCode: 9 });
     const report = await store.check();
     expect(report.ok).toBe(false);
     expect(report.problems).toContainEqual(expect.objectContaining({ table: 'file', problem: 'damaged' }));
