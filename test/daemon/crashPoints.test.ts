@@ -102,12 +102,19 @@ describe('SIGKILL of the daemon at every step of a launch (GRD-06, GRD-07, RUN-0
     expect((await daemon.call('status', {})).capacity.used).toBe(0);
   });
 
-  it('afterwards the store is whole and nothing lies about', async () => {
+  it('afterwards the store is whole and nothing lies about, not even the space of a launch that nobody asks for again', async () => {
+    const { goalId } = await daemon.goal();
+    await killAt(daemon, { at: 'after slots' });
+    await expect(daemon.exec(goalId, 'true')).rejects.toMatchObject({ code: 'daemon_gone' });
+    await daemon.process.exited;
+    const directories = () => readdirSync(daemon.scopeDir('')).filter((name) => !name.startsWith('.spare-'));
+    const left = directories();
+    await daemon.start(failingDaemonCommand());
     const { checks } = await daemon.call('doctor', {});
     expect(checks.filter(({ ok }) => !ok)).toEqual([]);
     const { scopes } = await daemon.call('processes', { all: true });
     const known = new Set(scopes.map(({ scopeId }) => scopeId));
-    const directories = readdirSync(daemon.scopeDir('')).filter((name) => !name.startsWith('.spare-'));
-    expect(directories.filter((name) => !known.has(name))).toEqual([]);
+    expect(left.filter((name) => !known.has(name))).toHaveLength(1);
+    expect(directories().filter((name) => !known.has(name))).toEqual([]);
   });
 });
