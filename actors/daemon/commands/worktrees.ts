@@ -1,7 +1,7 @@
 /** Worktree generations: made by our own guarded git, closed and sealed by explicit requests. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { GenerationId, GoalId, RepoId, ScopeId } from '../../../machines/ids.ts';
 import type { Draft } from '../../host/outcome.ts';
 import { everyActor, required, resolveId, warningsOf } from '../actorAccess.ts';
@@ -96,17 +96,42 @@ async function createWorktree(context: DaemonContext, plan: WorktreePlan): Promi
   return { data: worktreeView(context, plan.generationId) };
 }
 
-/** A daemon that died between git and the commit leaves the worktree of this very request behind; it is taken over. */
-function isLeftFromEarlierAttempt({ path, commonGitDir }: WorktreePlan): boolean {
+/**
+ * A daemon that died between git and the commit leaves the worktree of this very request behind; it is taken over. Only a
+ * name that was made for this request tells it from a worktree that somebody else uses.
+ */
+function isLeftFromEarlierAttempt(plan: WorktreePlan): boolean {
+  const { path, commonGitDir } = plan;
   if (!existsSync(path)) return false;
   const gitDir = gitDirectoryOf(path);
-  if (gitDir?.startsWith(join(commonGitDir, 'worktrees'))) return true;
-  throw new OperatingError({
-    code: 'preconditions_unmet',
-    message: `${JSON.stringify(path)} exists already`,
-    exitCode: 13,
-    next: ['choose another --path'],
-  });
+  if (gitDir === undefined || dirname(gitDir) !== join(commonGitDir, 'worktrees') || !isNamedByUs(plan, gitDir)) {
+    throw new OperatingError({
+      code: 'preconditions_unmet',
+      message: `${JSON.stringify(path)} exists already`,
+      exitCode: 13,
+      next: ['choose another --path'],
+    });
+  }
+  // Git locks what it has not filled yet, and leaves the lock behind when it is killed (git-worktree(1)).
+  if (existsSync(join(gitDir, 'locked'))) {
+    throw new OperatingError({
+      code: 'worktree_incomplete',
+      message: `git is not done with ${JSON.stringify(path)}, or was interrupted there`,
+      exitCode: 10,
+      retryable: true,
+      next: [
+        'repeat the command',
+        `if that does not help: git worktree remove --force --force ${JSON.stringify(path)}`,
+      ],
+    });
+  }
+  return true;
+}
+
+/** The default path and the default branch carry the id of the generation, which follows from the request. */
+function isNamedByUs({ path, branch, generationId }: WorktreePlan, gitDir: string): boolean {
+  if (basename(path) === generationId) return true;
+  return branch.endsWith(generationId) && readFileSync(join(gitDir, 'HEAD'), 'utf8') === `ref: refs/heads/${branch}\n`;
 }
 
 /** Created by Custody means managed from birth (ruling 15), with the host's contract if there is one. */
