@@ -10,6 +10,7 @@ import type { Failpoint } from '../host/failpoint.ts';
 import { createHost } from '../host/host.ts';
 import type { Clock } from '../observe/clock.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
+import { intact } from './actorAccess.ts';
 import { type ApiServer, callsAnswered, createApi, listen } from './api/server.ts';
 import { isPausedBefore } from './commands/lifecycle.ts';
 import { type LoadedConfig, loadConfig } from './config.ts';
@@ -118,7 +119,11 @@ async function assemble(options: DaemonOptions, store: Store, loadedConfig: Load
 
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
 function wire(runtime: Runtime, pendingLaunches: PendingLaunches): DaemonContext {
-  const findings = new Findings(() => runtime.clock.now().wallMs);
+  const isProved = (scopeId: string) => {
+    const scope = intact(runtime.host, 'executionScope', scopeId);
+    return scope !== undefined && scope !== 'corrupt' && scope.hasTag('capacityReleased');
+  };
+  const findings = new Findings(() => runtime.clock.now().wallMs, isProved);
   const receipts = createReceiptService({ ...runtime, findings });
   const deadlines = createDeadlineService(runtime);
   const observation = createObservationService({ ...runtime, findings, receipts });

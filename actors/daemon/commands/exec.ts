@@ -55,9 +55,11 @@ async function launched(context: DaemonContext, identity: Identity, args: Argume
   const started = process.hrtime.bigint();
   const plan = planOf(context, identity, args);
   assertAdmitted({ ...context, admission: () => admissionOf(context.root) }, plan.goal.context.goalId);
+  const { timeoutMs } = args;
+  const deadline = timeoutMs === undefined ? undefined : context.deadlines.record(plan.scopeId, timeoutMs);
   const pending = await requested(context, plan, args);
+  if (deadline !== undefined) context.deadlines.arm(deadline);
   await endIfGoalIsOver(context, plan);
-  if (args.timeoutMs !== undefined) context.deadlines.armHard(plan.scopeId, args.timeoutMs);
   const outcome = await pending.outcome;
   pending.steps.push({ step: 'total', ms: Number(process.hrtime.bigint() - started) / 1e6 });
   assertLaunched(plan, outcome);
@@ -76,6 +78,9 @@ async function requested(context: DaemonContext, plan: Plan, args: Arguments): P
       drafts,
       next: [`custody goals show ${goal.context.goalId}`],
     });
+  } catch (error) {
+    context.deadlines.disarm(scopeId);
+    throw error;
   } finally {
     admitted.delete(scopeId);
   }

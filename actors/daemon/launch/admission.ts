@@ -40,7 +40,10 @@ export function assertAdmitted(parts: Parts, goalId: string): void {
       next: gate === 'paused' ? ['custody resume'] : ['custody status'],
     });
   }
-  const scopeIds = [...slotsInUse(parts).map(({ scopeId }) => scopeId), ...parts.pendingLaunches.admitted];
+  // One that is just being committed may stand in both.
+  const scopeIds = [
+    ...new Set([...slotsInUse(parts).map(({ scopeId }) => scopeId), ...parts.pendingLaunches.admitted]),
+  ];
   if (scopeIds.length >= parts.config.capacity) {
     throw new OperatingError({
       code: 'capacity_full',

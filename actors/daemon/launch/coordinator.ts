@@ -10,7 +10,7 @@ import type { Recipe } from '../recipe.ts';
 import type { Runtime } from '../runtime.ts';
 import { assertAccepted, draft } from '../submission.ts';
 import { explain, LaunchStopped } from './launchStopped.ts';
-import type { LaunchOutcome, PendingLaunch, PendingLaunches } from './pendingLaunches.ts';
+import type { PendingLaunch, PendingLaunches } from './pendingLaunches.ts';
 import type { SlotPool } from './slotPool.ts';
 import { coordinatorRole as by, evidenceUnavailable, prepared, release, type StepParts, spawn } from './steps.ts';
 
@@ -96,7 +96,7 @@ export class LaunchCoordinator {
       const opened = await pending.timed('gate', () => pending.launch!.openGate());
       pending.settle('released' in opened ? { kind: 'released' } : { kind: 'execFailed', errno: opened.execFailed });
     } catch (error) {
-      pending.settle(await this.#unconfirmed(scopeId, error));
+      await this.#unconfirmed(scopeId, pending, error);
     } finally {
       pending.launch.unref();
       // Nobody waits now: the space of the next launch is prepared.
@@ -105,15 +105,17 @@ export class LaunchCoordinator {
   }
 
   /** The guardian did not confirm. Either it had given up before the byte came, or nobody can tell (GRD-07). */
-  async #unconfirmed(scopeId: string, error: unknown): Promise<LaunchOutcome> {
+  async #unconfirmed(scopeId: string, pending: PendingLaunch, error: unknown): Promise<void> {
     const code = error instanceof GuardianLaunchError ? error.code : 'release_uncertain';
     this.#parts.log.warn({ scopeId, code }, 'the gate was not confirmed open');
     if (error instanceof GuardianLaunchError && code === 'not_released') {
-      return { kind: 'refused', code, message: error.message, next: error.next };
+      pending.settle({ kind: 'refused', code, message: error.message, next: error.next });
+      return;
     }
+    // The release stands whatever the store makes of the doubt; the caller waits for nothing else.
+    pending.settle({ kind: 'released' });
     const to = ['executionScope', scopeId] as const;
     await this.#parts.host.submit([draft('launch.releaseUncertain', { to, payload: { errno: code }, by })]);
-    return { kind: 'released' };
   }
 
   /** Ends a launch that has not been released; the gated child is gone when this resolves (ruling 4). */

@@ -8,29 +8,44 @@ import type { ProcessIdentity } from '../../../machines/identity.ts';
 import type { Draft } from '../../host/outcome.ts';
 import { type AuthenticReading, receiptFacts } from '../../observe/receipts/facts.ts';
 import { type ScopeExpectation, type ScopeFindings, ScopeReceipts } from '../../observe/receipts/scope.ts';
+import { Backoff } from '../../observe/streams/backoff.ts';
 import { createStreamInput, type StreamInput } from '../../observe/streams/input.ts';
 import type { ReceiptEvent, ScopeCommand } from '../../observe/streams/receipts.ts';
-import { committed } from '../actorAccess.ts';
+import { committed, intact } from '../actorAccess.ts';
 import type { Findings } from '../findings.ts';
 import type { Runtime } from '../runtime.ts';
 import { draft } from '../submission.ts';
 
-type Parts = Pick<Runtime, 'host' | 'store' | 'places' | 'clock' | 'log'> & { readonly findings: Findings };
+type Parts = Pick<Runtime, 'host' | 'store' | 'places' | 'clock'> & { readonly findings: Findings };
 
 export interface ReceiptService {
   /** Commands for the watching stream; ends with the daemon. */
   readonly commands: StreamInput<ScopeCommand>;
   /** Starts to watch a scope whose identities are known. */
   watch(scope: ScopeSnapshot): void;
-  /** What the watching stream reports. */
+  /** What the watching stream reports. Rejects when the store takes nothing; it is read and tried again then. */
   onEvent(event: ReceiptEvent): Promise<void>;
   /** Looks at once, commits what is new, and returns what was seen; undefined when nothing was ever prepared. */
   look(scopeId: string): Promise<ScopeFindings | undefined>;
 }
 
 export function createReceiptService(parts: Parts): ReceiptService {
-  const { host, findings } = parts;
+  const { host, findings, clock } = parts;
   const commands = createStreamInput<ScopeCommand>();
+  const backoff = new Backoff();
+
+  function watch(scope: ScopeSnapshot): void {
+    const expected = expectationOf(parts, scope);
+    if (expected !== undefined) commands.send({ watch: expected });
+  }
+
+  /** The watcher says everything once, so what the store did not take has to be read again: no receipt is lost. */
+  function watchAgain(scopeId: string): void {
+    clock.wakeAt(backoff.failed(scopeId, clock.monoMs()), () => {
+      const scope = intact(host, 'executionScope', scopeId);
+      if (scope !== undefined && scope !== 'corrupt' && !scope.hasTag('capacityReleased')) watch(scope);
+    });
+  }
 
   async function ingest(scopeId: string, readings: readonly AuthenticReading[]): Promise<void> {
     const drafts = readings.flatMap((reading) => draftOf(scopeId, reading));
@@ -39,13 +54,16 @@ export function createReceiptService(parts: Parts): ReceiptService {
 
   return {
     commands,
-    watch(scope) {
-      const expected = expectationOf(parts, scope);
-      if (expected !== undefined) commands.send({ watch: expected });
-    },
+    watch,
     async onEvent(event) {
       if (event.type === 'authentic') {
-        await ingest(event.scopeId, [event.reading]);
+        try {
+          await ingest(event.scopeId, [event.reading]);
+        } catch (error) {
+          watchAgain(event.scopeId);
+          throw error;
+        }
+        backoff.succeeded(event.scopeId);
         findings.clear(event.scopeId, `receipt_refused_${event.reading.receipt.kind}`);
       } else if (event.type === 'refused') {
         findings.add({
@@ -65,8 +83,7 @@ export function createReceiptService(parts: Parts): ReceiptService {
       const scope = committed(host, 'executionScope', scopeId);
       const expected = scope && expectationOf(parts, scope);
       if (expected === undefined) return undefined;
-      const bootId = parts.clock.bootId();
-      const seen = new ScopeReceipts(expected).look({ bootId, boottimeMs: parts.clock.boottimeMs() });
+      const seen = new ScopeReceipts(expected).look({ bootId: clock.bootId(), boottimeMs: clock.boottimeMs() });
       await ingest(scopeId, seen.authentic);
       return seen;
     },
