@@ -141,7 +141,9 @@ describe('D3 silence is not death (FAULT-12, OWN-04, linux case 23)', () => {
   it('a guardian that is stopped in its handshake: nothing ran, and a stop answers when nobody is left (ruling 4)', async () => {
     const daemon = testDaemon({ env: { ...impatient.env, CUSTODY_HANDSHAKE_MS: '1000' } });
     await daemon.start(failingDaemonCommand());
-    const { goalId } = await daemon.goal();
+    const { goalId, generationId } = await daemon.goal();
+    // The containment check has guardians of its own.
+    await daemon.event({ actor: generationId, type: 'contract.verified' });
     const ran = join(daemon.home.dir, 'ran');
     const stopped = await stopGuardianAt(daemon, { at: 'before handshake', next: 'spawned' });
     const refusal = daemon.refusal('runs.exec', daemon.launchArguments(goalId, `touch "${ran}"`));
