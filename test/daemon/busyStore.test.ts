@@ -49,6 +49,31 @@ describe('CONC-01, JRN-10: a store that is busy just then', () => {
   });
 });
 
+describe('C.9, FAULT-08: while the store takes nothing', () => {
+  it('health says why, nothing is launched, and what is known is shown; afterwards it goes on by itself', async () => {
+    const daemon = await testDaemon().start();
+    const { goalId } = await daemon.goal();
+    const { runId } = await daemon.exec(goalId, 'exec sleep 600');
+    const letGo = occupied(daemon);
+    const busy = { code: 'store_busy', exitCode: 10, retryable: true };
+    expect(await daemon.refusal('goals.cancel', { id: goalId })).toMatchObject(busy);
+    const status = await daemon.call('status', {});
+    expect(status).toMatchObject({
+      admission: 'closed',
+      health: { state: 'degraded', reasons: [{ code: 'store_busy' }] },
+    });
+    expect(await daemon.refusal('runs.exec', daemon.launchArguments(goalId, 'true'))).toMatchObject(busy);
+    expect(await daemon.call('runs.show', { id: runId })).toMatchObject({ state: 'bound' });
+    letGo();
+    const recovered = await eventually('a store that is written again', async () => {
+      const now = await daemon.call('status', {});
+      return now.admission === 'open' ? now : undefined;
+    });
+    expect(recovered).toMatchObject({ health: { state: 'ok' } });
+    expect(await daemon.exec(goalId, 'true')).toMatchObject({ goalId });
+  });
+});
+
 describe('GOAL-04: a launch that is just being committed', () => {
   it('is counted once', async () => {
     const daemon = await testDaemon({ env: { CUSTODY_CAPACITY: '2' } }).start(failingDaemonCommand());

@@ -97,6 +97,8 @@ describe('SIGKILL of the daemon at every step of a launch (GRD-06, GRD-07, RUN-0
 
     const { runs } = await daemon.call('worktrees.show', { id: generationId });
     expect(runs).toEqual([expect.objectContaining({ runId, state: expected.state, scopes: { [scopeId!]: 'proved' } })]);
+    // The containment check may have died with the daemon as well.
+    await daemon.event({ actor: generationId, type: 'contract.verified' });
     await daemon.call('worktrees.close', { id: generationId });
     expect(await daemon.call('worktrees.seal', { id: generationId })).toMatchObject({ lifecycle: 'sealed' });
     expect((await daemon.call('status', {})).capacity.used).toBe(0);
