@@ -3,7 +3,7 @@
  * actors, each under a `systemId` so that an inspector finds it. It dies with the process and is rebuilt from the store;
  * what must survive of it (a pause) is a row (ruling 5).
  */
-import { type Actor, createActor, fromEventObservable, setup } from 'xstate';
+import { type Actor, createActor, fromEventObservable, setup, stateIn } from 'xstate';
 import type { DeadlineSignal } from '../observe/streams/deadlines.ts';
 import { nothing$, type Observable } from '../observe/streams/input.ts';
 import type { LaneEvent } from '../observe/streams/observations.ts';
@@ -31,6 +31,8 @@ export type RootEvent =
   | { readonly type: 'drain.completed' }
   | { readonly type: 'admission.paused' }
   | { readonly type: 'admission.resumed' }
+  | { readonly type: 'store.failed' }
+  | { readonly type: 'store.recovered' }
   | { readonly type: 'receipt.reported'; readonly report: ReceiptEvent }
   | { readonly type: 'lane.reported'; readonly report: LaneEvent }
   | { readonly type: 'deadline.reported'; readonly report: DeadlineSignal<ScopeDeadline> };
@@ -69,7 +71,14 @@ export const rootMachine = rootSetup.createMachine({
           description: 'Learning what became of everything that earlier daemons launched.',
           on: { 'recovery.completed': 'serving', 'shutdown.requested': 'draining' },
         },
-        serving: { description: 'Taking calls.', on: { 'shutdown.requested': 'draining' } },
+        serving: {
+          description: 'Taking calls.',
+          on: { 'shutdown.requested': 'draining', 'store.failed': 'degraded' },
+        },
+        degraded: {
+          description: 'The store takes nothing: what is known is shown, and nothing is begun.',
+          on: { 'shutdown.requested': 'draining', 'store.recovered': 'serving' },
+        },
         draining: {
           description: 'Ending everything that is owned, before the daemon itself may go.',
           on: { 'drain.failed': 'drainBlocked', 'drain.completed': 'drained' },
@@ -90,11 +99,12 @@ export const rootMachine = rootSetup.createMachine({
           on: {
             'recovery.completed': [{ guard: 'pausedBefore', target: 'paused' }, { target: 'open' }],
             'shutdown.abandoned': 'paused',
+            'store.recovered': { guard: stateIn({ lifecycle: 'degraded' }), target: 'open' },
           },
         },
         open: {
           description: 'Launches are admitted.',
-          on: { 'admission.paused': 'paused', 'shutdown.requested': 'closed' },
+          on: { 'admission.paused': 'paused', 'shutdown.requested': 'closed', 'store.failed': 'closed' },
         },
         paused: {
           description: 'An operator keeps new launches back.',

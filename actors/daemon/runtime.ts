@@ -1,5 +1,6 @@
 /** What the parts of a running daemon share. Built once in `start.ts`; nothing in here is looked up globally. */
 import type { Logger } from 'pino';
+import type { StoreError } from '../../persistence/errors.ts';
 import type { Store } from '../../persistence/store.ts';
 import type { Host } from '../host/api.ts';
 import type { Clock } from '../observe/clock.ts';
@@ -12,6 +13,8 @@ export interface Runtime {
   readonly config: Config;
   readonly loadedConfig: LoadedConfig;
   readonly store: Store;
+  /** What the last write into the store ran into; undefined while writes succeed. */
+  readonly storeFailure: () => StoreError | undefined;
   readonly host: Host;
   readonly adapter: LinuxAdapter;
   readonly clock: Clock;

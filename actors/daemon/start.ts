@@ -31,6 +31,7 @@ import type { Runtime } from './runtime.ts';
 import { createDeadlineService } from './services/deadlineService.ts';
 import { createObservationService } from './services/observationService.ts';
 import { createReceiptService } from './services/receiptService.ts';
+import { type StoreWatch, watchStore } from './services/storeWatch.ts';
 
 export interface DaemonOptions {
   readonly places: Places;
@@ -55,20 +56,23 @@ export interface Daemon {
 /** Throws StoreError, `guardian_missing` or `config_invalid`; nothing is left open then. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const loadedConfig = loadConfig(options.places, options.env);
-  const store = openStore({ stateDir: options.places.stateDir, clock: options.clock, create: false });
+  const { clock, version } = options;
+  const opened = openStore({ stateDir: options.places.stateDir, clock, create: false });
+  // A write of its own: whatever this start journals later is numbered after everything that came before.
+  const watch = watchStore(opened, clock, () => opened.meta.set('daemon.version', version));
   try {
-    return await assemble(options, store, loadedConfig);
+    return await assemble(options, watch, loadedConfig);
   } catch (error) {
-    store.close();
+    opened.close();
     throw error;
   }
 }
 
-async function assemble(options: DaemonOptions, store: Store, loadedConfig: LoadedConfig): Promise<Daemon> {
+async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig: LoadedConfig): Promise<Daemon> {
   const { places, clock, log, failpoint = () => {} } = options;
+  const { store } = watch;
   for (const directory of [places.runDir, places.scopesDir]) privateDirectory(directory);
-  // A write of its own: whatever this start journals later is numbered after everything that came before.
-  store.write(() => store.meta.set('daemon.version', options.version));
+  watch.probe();
   const path = await guardianBinary();
   const leaving = new AbortController();
   const host = createHost({
@@ -83,6 +87,7 @@ async function assemble(options: DaemonOptions, store: Store, loadedConfig: Load
     config: loadedConfig.config,
     loadedConfig,
     store,
+    storeFailure: watch.failure,
     host,
     adapter: options.adapterFor(store.installationId),
     clock,
@@ -93,6 +98,7 @@ async function assemble(options: DaemonOptions, store: Store, loadedConfig: Load
     leaving: leaving.signal,
   };
   const context = wire(runtime, new PendingLaunches(failpoint));
+  watch.onChange((event) => context.root.send(event));
   await context.slotPool.sweep((scopeId) => store.actors.keyOf({ kind: 'executionScope', id: scopeId }) !== undefined);
   const recovered = await recover(context);
   host.effects.start();

@@ -8,7 +8,7 @@ import { OperatingError } from '../operatingError.ts';
 import type { Runtime } from '../runtime.ts';
 import type { PendingLaunches } from './pendingLaunches.ts';
 
-type Parts = Pick<Runtime, 'host' | 'config'> & {
+type Parts = Pick<Runtime, 'host' | 'config' | 'storeFailure'> & {
   readonly pendingLaunches: Pick<PendingLaunches, 'admitted'>;
   readonly admission: () => 'open' | 'paused' | 'closed';
 };
@@ -28,8 +28,10 @@ export function slotsInUse({ host }: Pick<Parts, 'host'>): readonly SlotUse[] {
   return used;
 }
 
-/** Throws `admission_closed`, `capacity_full` or `ownership_unverified`, each naming what stands in the way. */
+/** Throws why the store takes nothing, `admission_closed`, `capacity_full` or `ownership_unverified`, each naming what stands in the way. */
 export function assertAdmitted(parts: Parts, goalId: string): void {
+  const failure = parts.storeFailure();
+  if (failure !== undefined) throw failure;
   const gate = parts.admission();
   if (gate !== 'open') {
     throw new OperatingError({
