@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { turns } from '../guardian/support/fifo.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
-import { failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
+import { failingDaemonCommand, holdAt, killAt } from '../support/daemonFailpoints.ts';
+import { isSame, startReceipt } from '../support/daemonLeftovers.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** Ignores every request to leave, in a session of its own, and takes the root along that way. */
 async function stubborn(daemon: TestDaemon, name: string) {
@@ -105,5 +107,71 @@ describe('SHUT-10, STOP-04: a daemon that dies in the middle of a drain', () => 
     expect(await daemon.proved(runId)).toMatchObject({ result: { how: 'signaled' }, scope: ownReceipt });
     const [drain] = await daemon.events({ actor: scopeId!, type: 'drain.requested' });
     expect(drain?.payload).toMatchObject({ cause: 'deadline' });
+  });
+});
+
+describe('launches on their way (ruling 4, SHUT-06)', () => {
+  const points = [
+    { at: 'after slots' },
+    { at: 'before handshake' },
+    { at: 'before release commit' },
+    { at: 'before gate' },
+  ];
+
+  it('a stop knows each of them, wherever it is, and leaves nothing of it behind', async () => {
+    const daemon = testDaemon({ env: { CUSTODY_GRACE_MS: '0' } });
+    for (const point of points) {
+      await daemon.start(failingDaemonCommand());
+      const { goalId } = await daemon.goal();
+      const exec = daemon.launchArguments(goalId, 'exec sleep 600', { requestId: point.at });
+      const held = await holdAt(daemon, point);
+      const launching = daemon.attempt('runs.exec', exec);
+      await held.reached();
+      const stopping = daemon.call('daemon.stop', {});
+      await eventually('the end of admission', async () =>
+        (await daemon.call('status', {})).admission === 'closed' ? true : undefined,
+      );
+      await held.letGo();
+      expect(await stopping, point.at).toMatchObject({ stopped: true, blocked: [] });
+      await launching;
+      expect(await daemon.process.exited).toEqual({ code: 0, signal: null });
+      await daemon.start();
+      const run = await daemon.call('runs.exec', exec);
+      expect(['ended', 'cancelled']).toContain(run.state);
+      expect(run.scope?.state).toBe('exited');
+      const receipt = startReceipt(daemon.scopeDir(run.scopeId));
+      if (receipt) expect([receipt.guardian, receipt.workload].filter(isSame)).toEqual([]);
+      await daemon.kill();
+    }
+  });
+
+  it('SIGTERM carries each of them to its gate, and the next daemon adopts it (ruling 21)', async () => {
+    const daemon = await testDaemon().start(failingDaemonCommand());
+    const { goalId } = await daemon.goal();
+    for (const point of points) {
+      const held = await holdAt(daemon, point);
+      const launching = daemon.exec(goalId, 'exec sleep 600');
+      await held.reached();
+      const leaving = daemon.kill('SIGTERM');
+      await held.letGo();
+      const { runId } = await launching;
+      expect(await leaving, point.at).toEqual({ code: 0, signal: null });
+      await daemon.start(failingDaemonCommand());
+      expect(await daemon.call('runs.show', { id: runId })).toMatchObject({ state: 'bound', scope: { state: 'live' } });
+    }
+  });
+
+  it('nobody who waits for a run keeps a daemon that was told to leave', async () => {
+    const daemon = await testDaemon().start();
+    const { goalId } = await daemon.goal();
+    const { runId } = await daemon.exec(goalId, 'exec sleep 600');
+    const waiting = daemon.attempt('runs.wait', { id: runId, until: 'ended' });
+    // Answered after the wait was taken: both travel in the order in which they were sent.
+    await daemon.call('status', {});
+    expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(await waiting).toMatchObject({
+      ok: false,
+      error: { code: 'daemon_leaving', exitCode: 10, retryable: true },
+    });
   });
 });
