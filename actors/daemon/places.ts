@@ -2,7 +2,7 @@
  * Where things live (ruling 29). One installation is one private state directory; everything else is found from it,
  * so that a shell with other XDG variables still meets the same daemon.
  */
-import { closeSync, constants, lstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, lstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperatingError } from './operatingError.ts';
@@ -25,6 +25,9 @@ export interface Rendezvous {
   readonly socket: string;
   readonly version: string;
   readonly startNumber: number;
+  /** Path, and device and inode, of the state directory that is served; one of them has to be right (see `isFor`). */
+  readonly stateDir: string;
+  readonly directory: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -79,15 +82,29 @@ export function socketDirectory(places: Places, env: Environment): string {
   }
 }
 
+/** Device and inode of the state directory. Throws when it is not there. */
+export function directoryOf({ stateDir }: Pick<Places, 'stateDir'>): string {
+  const { dev, ino } = statSync(stateDir, { bigint: true });
+  return `${dev}:${ino}`;
+}
+
 /** The daemon that last announced itself, or undefined. It may be dead: only a connection tells. */
 export function readRendezvous(places: Places): Rendezvous | undefined {
   try {
     const parsed = JSON.parse(readFileSync(places.rendezvousFile, 'utf8')) as Rendezvous;
-    return parsed.protocol === 1 && typeof parsed.socket === 'string' ? parsed : undefined;
+    return parsed.protocol === 1 && typeof parsed.socket === 'string' && isFor(parsed, places) ? parsed : undefined;
   } catch {
     return undefined;
   }
 }
+
+/**
+ * A copied state directory brings the file along, and the daemon that it names serves the original: commands for the
+ * copy would reach the work of the other. The path is another one through a link or a mount, the inode may be one on a
+ * file system that makes its numbers up.
+ */
+const isFor = ({ stateDir, directory }: Rendezvous, places: Places): boolean =>
+  stateDir === places.stateDir || directory === directoryOf(places);
 
 /** sun_path holds 108 bytes with its terminator (unix(7)); Node truncates longer paths silently. */
 const longestSocketPath = 107;

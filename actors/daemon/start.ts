@@ -25,7 +25,7 @@ import { type LaunchPoint, PendingLaunches } from './launch/pendingLaunches.ts';
 import { SlotPool } from './launch/slotPool.ts';
 import { createLiveSystem } from './liveSystem.ts';
 import { daemonLeaving } from './operatingError.ts';
-import { type Places, type Rendezvous, socketDirectory } from './places.ts';
+import { directoryOf, type Places, type Rendezvous, socketDirectory } from './places.ts';
 import { recover } from './recovery.ts';
 import type { Runtime } from './runtime.ts';
 import { createDeadlineService } from './services/deadlineService.ts';
@@ -186,12 +186,14 @@ async function serve(
     onBug: (error) => log.error({ error: describe(error) }, 'a call failed unexpectedly'),
   });
   const server = await listen(api, socket);
-  announce(places, { protocol: 1, pid: process.pid, socket, version, startNumber: context.store.startNumber });
+  const { startNumber } = context.store;
+  announce(places, { protocol: 1, pid: process.pid, socket, version, startNumber });
   return { server, socket };
 }
 
 /** Whoever looks for the daemon finds it here; replaced in one step, so that nobody reads half of it. */
-function announce(places: Places, rendezvous: Rendezvous): void {
+function announce(places: Places, daemon: Omit<Rendezvous, 'stateDir' | 'directory'>): void {
+  const rendezvous: Rendezvous = { ...daemon, stateDir: places.stateDir, directory: directoryOf(places) };
   writeFileSync(`${places.rendezvousFile}.new`, `${JSON.stringify(rendezvous)}\n`, { mode: 0o600 });
   renameSync(`${places.rendezvousFile}.new`, places.rendezvousFile);
 }

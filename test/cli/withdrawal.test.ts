@@ -10,8 +10,10 @@ afterAll(() => rmSync(dir, { recursive: true }));
 const places = placesOf({ stateDir: dir, env: {} });
 const { rendezvousFile } = places;
 mkdirSync(places.runDir);
-const announce = (startNumber: number) =>
-  writeFileSync(rendezvousFile, JSON.stringify({ protocol: 1, pid: 1, socket: '/s', version: '0', startNumber }));
+const announce = (startNumber: number) => {
+  const rendezvous = { protocol: 1, pid: 1, socket: '/s', version: '0', startNumber, stateDir: dir };
+  writeFileSync(rendezvousFile, JSON.stringify(rendezvous));
+};
 
 describe('a daemon that was told to leave', () => {
   it.each<[string, () => void]>([
