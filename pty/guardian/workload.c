@@ -59,12 +59,12 @@ static void keep_only(int gate, int error) {
  * given up, and then the image must never run.
  */
 _Noreturn void become_workload(const struct guardian *g, int gate, int error) {
-  char byte = 0;
   raise_oom_score();
   if (!g->hides_pids) prctl(PR_SET_DUMPABLE, 0); /* until exec: the receipts' nonces are in this memory */
   setsid();
   keep_only(gate, error);
 #ifndef CUSTODY_WITHOUT_GATE
+  char byte = 0;
   if (read(GATE_FD, &byte, 1) != 1 || byte != 'G') _exit(RC_GATE_CLOSED);
 #endif
   umask((mode_t)g->spec.umask);
