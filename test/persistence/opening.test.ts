@@ -55,6 +55,12 @@ describe('JRN-09: initialisation replaces nothing', () => {
     expect(readdirSync(stateDir)).toEqual([]);
   });
 
+  it('takes a long path', () => {
+    const stateDir = join(temporaryDirectory(), 'n'.repeat(150), 'n'.repeat(150));
+    open(stateDir, { create: true }).close();
+    open(stateDir).close();
+  });
+
   it('opens what is there instead of making it anew', () => {
     const { stateDir } = existing();
     const store = open(stateDir, { create: true });
