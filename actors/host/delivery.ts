@@ -233,6 +233,8 @@ function effectRows(store: Store, { position, actorKey, effects }: EffectsOfEven
     actorKey,
     type,
     policy: effectPolicies[type],
+    // No commit of its own marks the attempt: it follows this one, and a later start never repeats what it finds.
+    state: effectPolicies[type] === 'once' ? 'attempted' : 'pending',
     params: JSON.stringify(params),
     epoch,
     startNumber,

@@ -1,7 +1,8 @@
 /**
  * Carries out one effect (K4, I-36). A repeatable one is executed until that succeeds, also after a crash. A once-only
- * one is marked as attempted in a commit of its own and then executed; if that fails, or if it is found open at a later
- * start or in a restored store, nobody knows whether it happened: it goes to its resolver, which looks and never repeats.
+ * one is committed as attempted and executed once by the start that committed it; if that fails, or if it is found open at
+ * a later start or in a restored store, nobody knows whether it happened: it goes to its resolver, which looks and never
+ * repeats.
  */
 import type { Store } from '../../persistence/store.ts';
 import type { Batcher } from './batcher.ts';
@@ -37,6 +38,8 @@ export interface Attempts {
 export function createAttempts(parts: AttemptParts): Attempts {
   const { outbox, epoch, startNumber } = parts.store;
   const pauses = new Set<() => void>();
+  /** Once-only effects that this process has begun and not finished. */
+  const attempted = new Set<string>();
   let isOpen = false;
 
   async function carryOut(effect: OutboxEffect, handlers: Handlers): Promise<void> {
@@ -44,6 +47,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
       try {
         await act(effect, handlers);
         await parts.write(() => outbox.finish(effect.effectId, 'done'));
+        attempted.delete(effect.effectId);
         return;
       } catch (error) {
         parts.onFault({ code: 'effect_failed', actor: effect.actor, type: effect.type, error });
@@ -56,20 +60,9 @@ export function createAttempts(parts: AttemptParts): Attempts {
   async function act(effect: OutboxEffect, { executor, resolver }: Handlers): Promise<void> {
     if (effect.policy === 'repeatable') return executor(effect);
     const isOurs = effect.epoch === epoch && effect.startNumber === startNumber;
-    if (isOurs && (await marked(effect))) return executor(effect);
-    return resolver?.(effect);
-  }
-
-  /**
-   * The attempt is on the disk before it is made; whoever finds it there later, a retry included, knows that it may have
-   * happened.
-   */
-  async function marked({ effectId }: OutboxEffect): Promise<boolean> {
-    let isFirst = false;
-    await parts.write(() => {
-      isFirst = outbox.attempt(effectId);
-    });
-    return isFirst;
+    if (!isOurs || attempted.has(effect.effectId)) return resolver?.(effect);
+    attempted.add(effect.effectId);
+    return executor(effect);
   }
 
   function pause(ms: number): Promise<void> {

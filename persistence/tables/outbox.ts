@@ -23,9 +23,11 @@ export interface NewEffectRow {
   /** Epoch of the store and start of the runtime that committed the effect. */
   readonly epoch: number;
   readonly startNumber: number;
+  /** `attempted` where the attempt follows this very commit: whoever finds it later knows that it may have happened. */
+  readonly state: 'pending' | 'attempted';
 }
 
-export interface EffectRow extends NewEffectRow {
+export interface EffectRow extends Omit<NewEffectRow, 'state'> {
   readonly actor: ActorAddress;
   readonly state: EffectState;
   readonly attempts: number;
@@ -43,14 +45,12 @@ export interface OutboxTable {
   /** Effects that are pending or attempted, in commit order. */
   open(after: EffectCursor, limit: number): readonly EffectRow[];
   find(effectId: string): EffectRow | undefined;
-  /** Moves a pending effect to `attempted`; false when it was not pending any more. */
-  attempt(effectId: string): boolean;
   /** Counts one more attempt of an effect that stays open, and keeps why it failed. */
   retry(effectId: string, error: string): void;
   finish(effectId: string, state: 'done' | 'failed', error?: string): void;
 }
 
-const digestOf = (row: NewEffectRow): string =>
+const digestOf = (row: Omit<NewEffectRow, 'state'>): string =>
   rowDigest(
     row.position,
     row.ordinal,
@@ -66,16 +66,14 @@ const digestOf = (row: NewEffectRow): string =>
 export function createOutboxTable(connection: Connection): OutboxTable {
   const prepare = statementCache(connection);
   const insert = prepare(`INSERT INTO outbox
-    (position, ordinal, effect_id, actor, type, policy, params, epoch, start_number, digest)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    (position, ordinal, effect_id, actor, type, policy, params, epoch, start_number, state, attempts, digest)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const from = `SELECT o.position, o.ordinal, o.effect_id AS effectId, o.actor AS actorKey, o.type, o.policy, o.params,
     o.epoch, o.start_number AS startNumber, o.digest, o.state, o.attempts, o.error, a.kind, a.id
     FROM outbox o JOIN actors a USING (actor)`;
   const open = prepare(`${from} WHERE o.state IN ('pending', 'attempted') AND (o.position, o.ordinal) > (?, ?)
     ORDER BY o.position, o.ordinal LIMIT ?`);
   const find = prepare(`${from} WHERE o.effect_id = ?`);
-  const attempt = prepare(`UPDATE outbox SET state = 'attempted', attempts = attempts + 1
-    WHERE effect_id = ? AND state = 'pending'`);
   const retry = prepare('UPDATE outbox SET attempts = attempts + 1, error = ? WHERE effect_id = ?');
   const finish = prepare('UPDATE outbox SET state = ?, error = ? WHERE effect_id = ?');
 
@@ -91,6 +89,8 @@ export function createOutboxTable(connection: Connection): OutboxTable {
         row.params,
         row.epoch,
         row.startNumber,
+        row.state,
+        row.state === 'attempted' ? 1 : 0,
         digestOf(row),
       ),
     open: (after, limit) => (open.all(after.position, after.ordinal, limit) as RawRow[]).map(rowOf),
@@ -98,7 +98,6 @@ export function createOutboxTable(connection: Connection): OutboxTable {
       const raw = find.get(effectId) as RawRow | undefined;
       return raw && rowOf(raw);
     },
-    attempt: (effectId) => attempt.run(effectId).changes === 1,
     retry: (effectId, error) => void retry.run(error, effectId),
     finish: (effectId, state, error) => void finish.run(state, error ?? null, effectId),
   };

@@ -46,6 +46,7 @@ export function effectRow(actorKey: number, position: number, more: Partial<NewE
     params: '{"scopeId":"S1"}',
     epoch: 1,
     startNumber: 1,
+    state: 'pending',
     ...more,
   };
 }
