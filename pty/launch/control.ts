@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { createConnection } from 'node:net';
+import type { ZodType } from 'zod';
 import { Channel } from './channel.ts';
 import { ControlError } from './controlError.ts';
 import type { DrainEvent, Hello, Members } from './controlMessages.ts';
@@ -65,6 +66,13 @@ async function* drainEvents(
   }
 }
 
+/** A workload can put its own socket in the guardian's place: what answers there nonsense is no guardian, and no bug. */
+function understood<T>(schema: ZodType<T>, value: unknown): T {
+  const answer = schema.safeParse(value);
+  if (answer.success) return answer.data;
+  throw new ControlError('control_refused', 'the answer is not that of a guardian', answer.error);
+}
+
 /**
  * Connects to the guardian of a scope, whatever the length of the path. Throws ControlError; neither silence nor
  * absence is evidence about the workload.
@@ -79,8 +87,8 @@ export async function controlClient(scopeDir: string, options: ControlOptions = 
     return value;
   };
   return {
-    hello: async () => helloSchema.parse(await ask('hello 1')),
-    members: async () => membersSchema.parse(await ask('members')),
+    hello: async () => understood(helloSchema, await ask('hello 1')),
+    members: async () => understood(membersSchema, await ask('members')),
     terminate: (bounds) => drainEvents(channel, { ...bounds, timeoutMs }),
     close: () => channel.close(),
   };

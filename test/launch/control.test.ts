@@ -26,6 +26,17 @@ async function eventsOf(iterable: AsyncIterable<unknown>): Promise<unknown[]> {
 }
 
 describe('silence is not death', () => {
+  it('what answers nonsense in the place of a guardian is a refusal of its own name', async () => {
+    const directory = makeDirectory(join(workDirectory(), 'impostor'));
+    const server = createServer((peer) => peer.on('error', () => {}).on('data', () => peer.write('{"members":7}\n')));
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => server.listen(join(directory, 'ctl.sock'), resolve));
+    const client = await controlClient(directory);
+    onTestFinished(() => client.close());
+    await expect(client.hello()).rejects.toMatchObject({ name: 'ControlError', code: 'control_refused' });
+    await expect(client.members()).rejects.toMatchObject({ name: 'ControlError', code: 'control_refused' });
+  });
+
   it('a stopped guardian is unresponsive, and answers when it is continued', async () => {
     const { scope } = await held();
     process.kill(scope.launch.pid, 'SIGSTOP');
