@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
@@ -37,6 +37,16 @@ describe('WT-01, WT-09: the directory of a new generation', () => {
     expect((await worktrees(daemon)).map(({ path }) => path).sort()).toEqual([first.path, other.path].sort());
   });
 
+  it('that cannot be made is refused by name', async () => {
+    const daemon = await testDaemon().start();
+    const { goalId } = await daemon.goal();
+    const file = join(daemon.home.dir, 'file');
+    writeFileSync(file, '');
+    const refusal = await daemon.refusal('worktrees.add', { goalId, path: join(file, 'below') });
+    expect(refusal).toMatchObject({ code: 'preconditions_unmet', exitCode: 13 });
+    expect(refusal.message).toContain('cannot be made (EEXIST)');
+  });
+
   it('that a daemon left behind between git and the commit is taken over by the same request', async () => {
     const daemon = await testDaemon().start(failingDaemonCommand());
     const { goalId } = await daemon.goal();
@@ -51,6 +61,42 @@ describe('WT-01, WT-09: the directory of a new generation', () => {
       expect(added).toMatchObject({ lifecycle: 'open', ...(path ? { path } : {}) });
       expect(existsSync(join(added.path, '.git'))).toBe(true);
     }
+  });
+
+  it('is the first result of a repeated request, whatever has become of the Goal, and of no other request', async () => {
+    const daemon = await testDaemon().start();
+    const [one, two] = [await daemon.goal(), await daemon.goal()];
+    const request = { goalId: one.goalId, requestId: 'mine' };
+    const { generationId, path } = await daemon.call('worktrees.add', request);
+    for (const other of [{ goalId: two.goalId }, { branch: 'else' }, { path: `${path}-else` }]) {
+      const refusal = await daemon.refusal('worktrees.add', { ...request, ...other });
+      expect(refusal).toMatchObject({ code: 'event_id_conflict', exitCode: 11 });
+    }
+    await daemon.call('goals.cancel', { id: one.goalId });
+    expect(await daemon.call('worktrees.add', { ...request, path })).toMatchObject({ generationId });
+  });
+
+  it('is waited for while git of a former daemon makes it', async () => {
+    const daemon = await testDaemon().start(failingDaemonCommand());
+    const { goalId } = await daemon.goal();
+    // Git waits for the lock of the branch that it is to make (git-config(1), core.filesRefLockTimeout).
+    git(daemon.home.repo, 'config', 'core.filesRefLockTimeout', '60000');
+    const lock = join(daemon.home.repo, '.git', 'refs', 'heads', 'slow.lock');
+    writeFileSync(lock, '');
+    const request = { goalId, branch: 'slow', requestId: 'slow' };
+    await killAt(daemon, { at: 'before slots', nth: 2, next: 'gate byte' });
+    await expect(daemon.attempt('worktrees.add', request)).rejects.toMatchObject({ code: 'daemon_gone' });
+    await daemon.process.exited;
+    await daemon.start(failingDaemonCommand());
+    const adding = daemon.call('worktrees.add', request);
+    expect((await daemon.call('processes', {})).scopes).toMatchObject([
+      { purpose: 'git worktree', workload: 'running' },
+    ]);
+    rmSync(lock);
+    expect(await adding).toMatchObject({ branch: 'slow', lifecycle: 'open' });
+    const made = await daemon.events({ type: 'scope.requested' });
+    const purposes = made.map(({ payload }) => payload.purpose).filter((purpose) => purpose === 'git worktree');
+    expect(purposes).toHaveLength(2);
   });
 
   it('is not taken over while git is not done with it', async () => {

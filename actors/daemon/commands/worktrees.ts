@@ -1,25 +1,18 @@
-/** Worktree generations: made by our own guarded git, closed and sealed by explicit requests. */
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import type { GenerationId, GoalId, RepoId, ScopeId } from '../../../machines/ids.ts';
-import type { Draft } from '../../host/outcome.ts';
+/** Worktree generations: added, closed and sealed by explicit requests. */
+import { join } from 'node:path';
+import type { GenerationId, GoalId, RepoId } from '../../../machines/ids.ts';
 import { everyActor, required, resolveId, warningsOf } from '../actorAccess.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { WorktreeView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
-import { contractDraft } from '../contract/record.ts';
-import { filterDriversOf, git, Serial } from '../git/git.ts';
-import { gitDirectoryOf } from '../git/locate.ts';
 import { OperatingError } from '../operatingError.ts';
-import { type RequestKey, requestKey, wasApplied } from '../requestIds.ts';
+import { requestKey, reusedRequest, wasApplied } from '../requestIds.ts';
 import { assertAccepted, draft } from '../submission.ts';
 import { blockerViews, worktreeView } from '../views/worktreeView.ts';
-import { fileIdentityOf } from '../worktreeIdentity.ts';
+import { createWorktree, type WorktreePlan } from './worktreeCreation.ts';
 
 const by = 'operator';
-const perRepository = new Serial();
 
 export async function addWorktree(
   context: DaemonContext,
@@ -28,6 +21,17 @@ export async function addWorktree(
   const { host, store, places } = context;
   const goalId = resolveId(store, 'goal', args.goalId);
   const goal = required(host, 'goal', goalId);
+  const key = requestKey(store.installationId, 'worktrees.add', args.requestId);
+  const generationId = key.idOf<GenerationId>('W');
+  if (wasApplied(host, key, ['worktreeGeneration', generationId])) {
+    const first = worktreeView(context, generationId);
+    const isSame =
+      first.goalId === goalId &&
+      (args.path === undefined || args.path === first.path) &&
+      (args.branch === undefined || args.branch === first.branch);
+    if (isSame) return { data: first };
+    throw reusedRequest(key.requestId);
+  }
   const repository = goal.context.repoId === null ? undefined : store.repositories.find(goal.context.repoId);
   if (repository === undefined)
     throw new OperatingError({
@@ -43,9 +47,6 @@ export async function addWorktree(
       exitCode: 13,
       next: [`custody goals show ${goalId}`],
     });
-  const key = requestKey(store.installationId, 'worktrees.add', args.requestId);
-  const generationId = key.idOf<GenerationId>('W');
-  if (wasApplied(host, key, ['worktreeGeneration', generationId])) return { data: worktreeView(context, generationId) };
   const plan: WorktreePlan = {
     key,
     generationId,
@@ -64,101 +65,8 @@ export async function addWorktree(
     if (value.startsWith('-'))
       throw new OperatingError({ code: 'usage', message: `${name} may not begin with a dash`, exitCode: 2 });
   }
-  return perRepository.run(plan.commonGitDir, () => createWorktree(context, plan));
-}
-
-interface WorktreePlan {
-  readonly key: RequestKey;
-  readonly generationId: GenerationId;
-  readonly goalId: GoalId;
-  readonly repoId: RepoId;
-  readonly repository: string;
-  readonly commonGitDir: string;
-  readonly path: string;
-  readonly branch: string;
-  readonly base: string;
-}
-
-/** Scope ids are random: each attempt of a repeated request is an execution of its own. */
-const freshScope = (context: DaemonContext): ScopeId =>
-  requestKey(context.store.installationId, 'effect', undefined).idOf('S');
-
-async function createWorktree(context: DaemonContext, plan: WorktreePlan): Promise<Answer<WorktreeView>> {
-  await mkdir(dirname(plan.path), { recursive: true, mode: 0o700 });
-  if (!isLeftFromEarlierAttempt(plan)) {
-    const cwd = plan.repository;
-    const filterDrivers = await filterDriversOf(context, { scopeId: freshScope(context), cwd });
-    const args = ['worktree', 'add', '--no-track', '-b', plan.branch, plan.path, plan.base];
-    await git(context, { scopeId: freshScope(context), cwd, args, filterDrivers });
-  }
-  const head = await git(context, { scopeId: freshScope(context), cwd: plan.path, args: ['rev-parse', 'HEAD'] });
-  assertAccepted(await context.host.submit(registration(context, plan, head.toString('latin1').trim())));
-  return { data: worktreeView(context, plan.generationId) };
-}
-
-/**
- * A daemon that died between git and the commit leaves the worktree of this very request behind; it is taken over. Only a
- * name that was made for this request tells it from a worktree that somebody else uses.
- */
-function isLeftFromEarlierAttempt(plan: WorktreePlan): boolean {
-  const { path, commonGitDir } = plan;
-  if (!existsSync(path)) return false;
-  const gitDir = gitDirectoryOf(path);
-  if (gitDir === undefined || dirname(gitDir) !== join(commonGitDir, 'worktrees') || !isNamedByUs(plan, gitDir)) {
-    throw new OperatingError({
-      code: 'preconditions_unmet',
-      message: `${JSON.stringify(path)} exists already`,
-      exitCode: 13,
-      next: ['choose another --path'],
-    });
-  }
-  // Git locks what it has not filled yet, and leaves the lock behind when it is killed (git-worktree(1)).
-  if (existsSync(join(gitDir, 'locked'))) {
-    throw new OperatingError({
-      code: 'worktree_incomplete',
-      message: `git is not done with ${JSON.stringify(path)}, or was interrupted there`,
-      exitCode: 10,
-      retryable: true,
-      next: [
-        'repeat the command',
-        `if that does not help: git worktree remove --force --force ${JSON.stringify(path)}`,
-      ],
-    });
-  }
-  return true;
-}
-
-/** The default path and the default branch carry the id of the generation, which follows from the request. */
-function isNamedByUs({ path, branch, generationId }: WorktreePlan, gitDir: string): boolean {
-  if (basename(path) === generationId) return true;
-  return branch.endsWith(generationId) && readFileSync(join(gitDir, 'HEAD'), 'utf8') === `ref: refs/heads/${branch}\n`;
-}
-
-/** Created by Custody means managed from birth (ruling 15), with the host's contract if there is one. */
-function registration(context: DaemonContext, plan: WorktreePlan, baseCommit: string): Draft[] {
-  const to = ['worktreeGeneration', plan.generationId] as const;
-  const { key, generationId, goalId, repoId, branch, path } = plan;
-  const registered = {
-    generationId,
-    path,
-    fsIdentity: fileIdentityOf(path),
-    origin: 'native' as const,
-    controller: 'custody',
-    repoId,
-    goalId,
-    branch,
-    baseCommit,
-  };
-  return [
-    draft('generation.registered', { to, payload: registered, by, eventId: key.eventId }),
-    draft('authority.granted', {
-      to,
-      payload: { requestId: key.requestId, actor: by, gateReport: null },
-      by,
-      eventId: `${key.eventId}:grant`,
-    }),
-    ...contractDraft(context.store, generationId),
-  ];
+  await createWorktree(context, plan);
+  return { data: worktreeView(context, generationId) };
 }
 
 export async function listWorktrees(
