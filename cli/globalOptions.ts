@@ -1,5 +1,5 @@
 /** The options that every command takes, and the small helpers with which commands are declared. */
-import { type Command, Option } from 'commander';
+import { type Command, Help, Option } from 'commander';
 
 const group = 'Global options:';
 
@@ -15,6 +15,16 @@ export function addGlobalOptions(command: Command): void {
   add('--no-color', 'no colours, as with NO_COLOR');
   add('-q, --quiet', 'print ids only, no hints');
   for (const child of command.commands) addGlobalOptions(child);
+}
+
+const asDeclared = new Help();
+
+/** What a command takes of its own comes first, also where that is only --help. */
+export function groupItems<Item extends Command | Option>(
+  ...items: [unsorted: Item[], visible: Item[], groupOf: (item: Item) => string]
+): Map<string, Item[]> {
+  const groups = [...asDeclared.groupItems(...items)];
+  return new Map(groups.sort(([one], [other]) => Number(one === group) - Number(other === group)));
 }
 
 /** For commands that change something. */

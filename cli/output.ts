@@ -112,9 +112,13 @@ export class Output {
   }
 }
 
+/** Details whose ids the message names already. */
+const inMessage: ReadonlySet<string> = new Set(['actor', 'matches']);
+
 /** Blockers, holders and differing fields, one a line: an error that only counts them would send people to --json. */
 function detailLines(details: ApiError['details']): string[] {
   return Object.entries(details ?? {}).flatMap(([name, value]) => {
+    if (inMessage.has(name)) return [];
     if (!Array.isArray(value)) return typeof value === 'object' ? [line`  ${name}: ${JSON.stringify(value)}`] : [];
     return value.map((entry) => line`  ${name}: ${describe(entry)}`);
   });

@@ -13,7 +13,7 @@ import { registerRuns } from './commands/runs.ts';
 import { registerSetup } from './commands/setup.ts';
 import { registerStatus } from './commands/status.ts';
 import { registerWorktrees } from './commands/worktrees.ts';
-import { addGlobalOptions } from './globalOptions.ts';
+import { addGlobalOptions, groupItems } from './globalOptions.ts';
 import { version } from './version.ts';
 
 /** In the order in which help lists them. */
@@ -43,7 +43,7 @@ export function buildProgram(wanted?: string): Command {
     .exitOverride()
     // Errors are reported once, by the entry module, as JSON where that was asked for.
     .configureOutput({ writeErr: () => undefined, outputError: () => undefined })
-    .configureHelp({ subcommandTerm });
+    .configureHelp({ subcommandTerm, groupItems });
   const part = registrations.filter(([names]) => names.includes(wanted ?? ''));
   for (const [, register] of part.length > 0 ? part : registrations) register(program);
   addGlobalOptions(program);

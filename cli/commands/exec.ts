@@ -14,7 +14,7 @@ import { readInput } from '../input.ts';
 import type { Invocation } from '../invocation.ts';
 import { workloadEnvironment } from '../launchEnvironment.ts';
 import type { Answer } from '../output.ts';
-import { runLines } from '../print/runs.ts';
+import { launchedLines, runLines } from '../print/runs.ts';
 import { waitForRun } from '../wait.ts';
 
 interface ExecOptions {
@@ -39,19 +39,19 @@ export function registerExec(runs: Command): void {
     .description('run a command for a Goal under a guardian; put -- before the command')
     .argument('<goal>', 'id or an unambiguous beginning of it')
     .argument('<command...>', 'program and arguments, as they are: no shell looks at them')
-    .option('--worktree <worktree>', "where to run (default: the Goal's only open worktree)")
+    .option('--worktree <worktree>', "where to run (default: the Goal's newest open worktree)")
     .option('--env <name[=value]>', 'pass a variable: NAME takes the value from here (repeatable)', collect)
     .option('--cwd <dir>', 'working directory, relative to the worktree')
     .option('--name <text>', 'label shown in lists')
     .addOption(
-      new Option('--on-root-exit <policy>', 'what the command leaves behind when it ends is').choices([
+      new Option('--on-root-exit <policy>', 'what becomes of what the command leaves behind').choices([
         'terminate',
         'wait',
       ]),
     )
-    .option('--grace <duration>', 'between the polite signal and the freeze', parseDuration)
+    .option('--grace <duration>', 'between the polite signal and the freeze, such as 2s', parseDuration)
     .option('--budget <duration>', 'after which a drain counts as stalled', parseDuration)
-    .option('--timeout <duration>', 'hard limit: then everything that it started is ended', parseDuration)
+    .option('--timeout <duration>', 'hard limit, such as 30m: then everything that it started is ended', parseDuration)
     .option('--stdin <file>', 'standard input of the command; - passes this one (default: nothing)')
     .option('--wait [duration]', 'wait until the command has ended', parseDuration)
     .option('--follow', 'show its output until nothing that it started is left')
@@ -82,7 +82,7 @@ async function exec(
     const ended = await followRun(invocation, runId);
     return options.exitStatus ? exitStatusOf(ended.data) : ended.exitCode;
   }
-  if (!options.wait) return output.answer(launched, runLines, (data) => [data.runId]);
+  if (!options.wait) return output.answer(launched, launchedLines, (data) => [data.runId]);
   const waitMs = options.wait === true ? undefined : options.wait;
   const ended = await waitForRun(invocation, { id: runId, until: 'ended', waitMs });
   const data: CallResults['runs.exec'] = { ...ended.data, launch: launched.data.launch };

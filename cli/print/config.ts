@@ -12,7 +12,7 @@ export function configLines({ values, file }: CallResults['config'], style: Styl
     { text: description, paint: style.dim },
   ]);
   return [
-    ...table({ heading: ['parameter', 'value', 'unit', 'origin', ''], rows, empty: 'no parameters', style }),
+    ...table({ heading: ['parameter', 'value', 'unit', 'origin', 'meaning'], rows, empty: 'no parameters', style }),
     ...fields([['file', file]], style),
   ];
 }

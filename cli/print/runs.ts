@@ -23,6 +23,12 @@ export const runTable = (runs: readonly RunView[], style: Style): string[] =>
     style,
   });
 
+/** A run that was only launched: its output is what a person wants to see next. */
+export const launchedLines = (run: RunView, style: Style): string[] => [
+  ...runLines(run, style),
+  style.dim(line`next: custody runs logs ${run.runId} --follow`),
+];
+
 /** One run after exec or wait. */
 export function runLines(run: RunView, style: Style): string[] {
   return fields(

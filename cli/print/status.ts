@@ -3,30 +3,29 @@ import type { StatusView } from '../../actors/daemon/api/views.ts';
 import { duration } from './quantity.ts';
 import type { Style } from './style.ts';
 import { fields } from './table.ts';
-import { health, spaced } from './words.ts';
+import { findings, health, spaced } from './words.ts';
 
 export function statusLines(view: StatusView, style: Style): string[] {
   const { capacity, counts, daemon } = view;
   const full = capacity.used >= capacity.limit;
-  return [
-    ...health(view.health, style),
-    ...fields(
+  const [first = '', ...others] = fields(
+    [
+      ['health', health(view.health, style)],
+      ['capacity', { text: `${capacity.used}/${capacity.limit}`, paint: full ? style.yellow : plainly }],
+      ['admission', { text: view.admission, paint: view.admission === 'open' ? plainly : style.yellow }],
+      ['goals', tally(counts.goals)],
+      ['runs', `${counts.runs.active} active, ${counts.runs.unresolved} unresolved`],
+      ['worktrees', tally(counts.worktrees)],
+      ['scopes', scopes(counts.scopes, style)],
+      ['coverage', spaced(view.coverageClass)],
       [
-        ['capacity', { text: `${capacity.used}/${capacity.limit}`, paint: full ? style.yellow : plainly }],
-        ['admission', { text: view.admission, paint: view.admission === 'open' ? plainly : style.yellow }],
-        ['goals', tally(counts.goals)],
-        ['runs', `${counts.runs.active} active, ${counts.runs.unresolved} unresolved`],
-        ['worktrees', tally(counts.worktrees)],
-        ['scopes', scopes(counts.scopes, style)],
-        ['coverage', spaced(view.coverageClass)],
-        [
-          'daemon',
-          `pid ${daemon.pid}, up ${duration(daemon.uptimeMs)}, start ${daemon.startNumber}, version ${daemon.version}`,
-        ],
+        'daemon',
+        `pid ${daemon.pid}, up ${duration(daemon.uptimeMs)}, start ${daemon.startNumber}, version ${daemon.version}`,
       ],
-      style,
-    ),
-  ];
+    ],
+    style,
+  );
+  return [first, ...findings(view.health, style), ...others];
 }
 
 function scopes({ live, unverified }: StatusView['counts']['scopes'], style: Style) {

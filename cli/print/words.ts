@@ -35,10 +35,14 @@ export function result(view: RunView['result']): string {
   return view.how;
 }
 
-export function health(view: HealthView, style: Style): string[] {
+export function health(view: HealthView, style: Style): Cell {
   const paint = view.state === 'ok' ? style.green : view.state === 'unresponsive' ? style.yellow : style.red;
+  return { text: spaced(view.state), paint };
+}
+
+/** Why it is not well, and what to do about it. */
+export function findings(view: HealthView, style: Style): string[] {
   return [
-    `${style.dim('health')}  ${paint(line`${spaced(view.state)}`)}`,
     ...view.reasons.flatMap((finding) => [
       line`  ${spaced(finding.code)}: ${finding.detail}`,
       ...finding.next.map((next) => style.dim(line`    try: ${next}`)),

@@ -44,7 +44,7 @@ describe('work whose guardian is gone', () => {
     });
     expect(health).toEqual(data.health);
     const { stdout } = await here.custody(['status']);
-    expect(stdout).toMatch(/^health {2}ownership unverified\n {2}.*\n( {4}try: custody .*\n)+/);
+    expect(stdout).toMatch(/^health {5}ownership unverified\n {2}.*\n( {4}try: custody .*\n)+/);
   });
 
   it('ends a wait for proof at once: exit 5, done but unverified', async () => {
