@@ -3,7 +3,7 @@
  * hours instead of minutes. A test takes part by reading `CUSTODY_SOAK`, itself or through a module of test/support; it
  * says how often it did what with `annotate('500 kills of the daemon')`. A run over everything writes docs/soak.md.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, release } from 'node:os';
 import { basename, join } from 'node:path';
 import { defineConfig } from 'vitest/config';
@@ -33,7 +33,9 @@ const soakReport: Reporter = {
   onTestRunEnd(modules) {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const whole = modules.length === everything.length && tests.every((test) => test.result().state !== 'skipped');
-    if (whole) writeFileSync('docs/soak.md', report(tests));
+    if (!whole) return;
+    mkdirSync('docs', { recursive: true });
+    writeFileSync('docs/soak.md', report(tests));
   },
 };
 

@@ -131,7 +131,7 @@ function readConfigFile(file: string): Record<string, unknown> {
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw invalid(`${file} must hold one object`);
-  const unknownName = Object.keys(parsed).find((name) => !(name in parameters));
+  const unknownName = Object.keys(parsed).find((name) => !Object.hasOwn(parameters, name));
   if (unknownName) throw invalid(`${file}: there is no parameter named ${JSON.stringify(unknownName)}`);
   return parsed as Record<string, unknown>;
 }

@@ -259,6 +259,7 @@ const launchExitCodes: Readonly<Record<string, number>> = {
   request_invalid: 2,
   guardian_refused: 8,
   launch_abandoned: 13,
+  internal_error: 1,
 };
 
 function assertLaunched({ runId, scopeId }: Plan, outcome: LaunchOutcome): void {
