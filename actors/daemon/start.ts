@@ -15,6 +15,7 @@ import { type ApiServer, callsAnswered, createApi, listen } from './api/server.t
 import { isPausedBefore } from './commands/lifecycle.ts';
 import { type LoadedConfig, loadConfig } from './config.ts';
 import type { DaemonContext } from './context.ts';
+import { endInterruptedChecks } from './contract/selfCheck.ts';
 import { keepContractCurrent } from './contract/verify.ts';
 import { dispatch, openStream, type ServingContext } from './dispatch.ts';
 import { registerEffects } from './effects.ts';
@@ -100,6 +101,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   const context = wire(runtime, new PendingLaunches(failpoint));
   watch.onChange((event) => context.root.send(event));
   await context.slotPool.sweep((scopeId) => store.actors.keyOf({ kind: 'executionScope', id: scopeId }) !== undefined);
+  await endInterruptedChecks(places.runDir);
   const recovered = await recover(context);
   host.effects.start();
   context.deadlines.resume();

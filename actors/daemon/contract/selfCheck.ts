@@ -3,7 +3,7 @@
  * it must and must not leave (PROMO-06). It uses no actor and no store, so that `init` can run it before there is a daemon.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseReceipt } from '../../../pty/guardian/receipt.ts';
 import { captureFiles } from '../../../pty/launch/capture.ts';
@@ -27,6 +27,8 @@ export interface SelfCheckReport {
   readonly checks: readonly CheckView[];
 }
 
+const prefix = 'selfcheck-';
+
 interface Bench {
   readonly directory: string;
   readonly guardianPath: string;
@@ -35,7 +37,7 @@ interface Bench {
 
 /** Runs every check even if one fails. `directory` is a private place of ours; what is made in it is removed again. */
 export async function runSelfCheck(bench: Bench): Promise<SelfCheckReport> {
-  const directory = await mkdtemp(join(bench.directory, 'selfcheck-'));
+  const directory = await mkdtemp(join(bench.directory, prefix));
   const checks: CheckView[] = [];
   try {
     for (const [id, detail, check] of battery) {
@@ -53,6 +55,28 @@ export async function runSelfCheck(bench: Bench): Promise<SelfCheckReport> {
     await rm(directory, { recursive: true, force: true });
   }
   return { passed: checks.every(({ ok }) => ok), checks };
+}
+
+/**
+ * Ends and removes what a check left behind whose process died in the middle of it. To be called before a check can run:
+ * one in progress looks just the same.
+ */
+export async function endInterruptedChecks(directory: string): Promise<void> {
+  const interrupted = (await readdir(directory)).filter((name) => name.startsWith(prefix));
+  for (const name of interrupted) {
+    const path = join(directory, name);
+    for (const [id] of battery) await endGuardian(join(path, id)).catch(() => {});
+    await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function endGuardian(scopeDir: string): Promise<void> {
+  const client = await controlClient(scopeDir);
+  try {
+    for await (const { event } of client.terminate({ graceMs: 0, budgetMs: 2_000 })) if (event === 'settled') return;
+  } finally {
+    client.close();
+  }
 }
 
 const nameOf = (error: unknown): string =>
@@ -113,10 +137,10 @@ async function closedGate(bench: Bench): Promise<string | null> {
   return status?.how === 'notReleased' ? null : 'no receipt says so';
 }
 
-/** The root leaves at once; the escapee blocks on a pipe that nobody writes, until the guardian ends it. */
+/** The root leaves at once; the escapee stays until the guardian ends it, and not for ever if this process dies first. */
 async function escapee(bench: Bench): Promise<string | null> {
   await mkdir(bench.directory, { mode: 0o700 });
-  const script = 'mkfifo hold up; setsid sh -c "trap \'\' HUP; echo > up; read x < hold" & read x < up; exit 0';
+  const script = 'mkfifo up; setsid sh -c "trap \'\' HUP; echo > up; exec sleep 60" & read x < up; exit 0';
   const launch = await launched(bench, script);
   await launch.openGate();
   const client = await controlClient(bench.directory, { timeoutMs: 10_000 });
