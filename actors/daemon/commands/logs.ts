@@ -1,5 +1,5 @@
 /** Captured output of a run, followed until nobody is left who could write more. */
-import { type FSWatcher, watch } from 'node:fs';
+import { constants, type FSWatcher, watch } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { required, resolveId } from '../actorAccess.ts';
@@ -56,6 +56,15 @@ export async function* runLogs(context: DaemonContext, args: Arguments, signal: 
   }
 }
 
+/** Undefined for anything but a file: a workload may have put a fifo there, and opening that would wait for ever. */
+async function openCaptured(path: string): Promise<FileHandle | undefined> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
+  if (file === undefined || (await file.stat()).isFile()) return file;
+  await file.close();
+  return undefined;
+}
+
 class Tail {
   readonly path: string;
   readonly #stream: Stream;
@@ -71,7 +80,7 @@ class Tail {
 
   static async open(directory: string, stream: Stream, tailBytes: number | undefined): Promise<Tail> {
     const path = join(directory, `${stream}.log`);
-    const file = await open(path, 'r').catch(() => undefined);
+    const file = await openCaptured(path);
     const size = file ? (await file.stat()).size : 0;
     const position = tailBytes === undefined ? 0 : Math.max(0, size - tailBytes);
     return new Tail({ path, stream, file, position });

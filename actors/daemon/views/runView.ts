@@ -1,5 +1,5 @@
 /** A run as the command line shows it: launcher facts, observations, derived state and hypotheses stay apart (OBS-10). */
-import { stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assessOwnership } from '../../../machines/assessment.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
@@ -94,7 +94,8 @@ export async function captureViews(
   const reason = isComplete ? null : holder ? `held open by pid ${holder.pid}` : 'the tree is not proved to be gone';
   const views: CaptureView[] = [];
   for (const stream of ['stdout', 'stderr'] as const) {
-    const file = await stat(join(places.scopesDir, scope.context.scopeId, `${stream}.log`)).catch(() => undefined);
+    const found = await lstat(join(places.scopesDir, scope.context.scopeId, `${stream}.log`)).catch(() => undefined);
+    const file = found?.isFile() ? found : undefined;
     const neverOpened = file === undefined && scope.context.slots === null;
     views.push({
       stream,
