@@ -17,24 +17,25 @@ interface Client {
 
 const codeOf = (nth: number): number => nth % 5;
 
-/** Short runs and Goal commands in turn; the run says that it ran, and ends with a code that follows from its number. */
+/** Short runs, Goals and worktrees in turn; a run says that it ran, and ends with a code that follows from its number. */
 async function workload(mortal: MortalDaemon, { goalId, stop, name }: Client): Promise<void> {
   const { daemon } = mortal;
-  for (let nth = 0; !stop(); nth += 1) {
+  const launch = (goal: string, nth: number) => {
+    const script = `test -f README.md || exit 99; echo $CUSTODY_RUN >> "${daemon.home.dir}/launches"; exit ${codeOf(nth)}`;
     const requestId = `${name}-${nth}`;
-    if (nth % 4 === 3) {
-      const added = {
-        title: requestId,
-        repo: daemon.home.repo,
-        request: `do ${requestId}\n`,
-        requestId: `${requestId}-add`,
-      };
-      const goal = (await mortal.ask('goals.add', added)) as { goalId: string };
-      await mortal.ask('goals.queue', { id: goal.goalId, requestId: `${requestId}-queue` });
-      if (nth % 8 === 7) await mortal.ask('goals.cancel', { id: goal.goalId, requestId: `${requestId}-cancel` });
-    } else {
-      const script = `echo $CUSTODY_RUN >> "${daemon.home.dir}/launches"; exit ${codeOf(nth)}`;
-      await mortal.ask('runs.exec', { ...daemon.launchArguments(goalId, script), label: String(nth), requestId });
+    return mortal.ask('runs.exec', { ...daemon.launchArguments(goal, script), label: String(nth), requestId });
+  };
+  for (let nth = 0; !stop(); nth += 1) {
+    if (nth % 4 !== 3) await launch(goalId, nth);
+    else {
+      const requestId = `${name}-${nth}`;
+      const added = { title: requestId, repo: daemon.home.repo, request: requestId, requestId: `${requestId}-add` };
+      const { goalId: id } = (await mortal.ask('goals.add', added)) as { goalId: string };
+      await mortal.ask('goals.queue', { id, requestId: `${requestId}-queue` });
+      if (nth % 8 === 7) {
+        await mortal.ask('worktrees.add', { goalId: id, requestId: `${requestId}-worktree` });
+        await launch(id, nth);
+      } else await mortal.ask('goals.cancel', { id, requestId: `${requestId}-cancel` });
     }
   }
 }

@@ -43,10 +43,17 @@ function namesIn(directory: string): string[] {
   }
 }
 
+/** Where guardians have been: scopes, and the tricks of containment checks. */
+function scopeDirectories(stateDir: string): string[] {
+  const run = join(stateDir, 'run');
+  const checks = namesIn(run).filter((name) => name.startsWith('selfcheck-'));
+  const parents = [join(stateDir, 'scopes'), ...checks.map((name) => join(run, name))];
+  return parents.flatMap((parent) => namesIn(parent).map((name) => join(parent, name)));
+}
+
 /** A guardian that is told to end takes its whole tree along; one that was stopped has to wake up for it. */
 async function endGuardians(stateDir: string): Promise<void> {
-  const scopes = join(stateDir, 'scopes');
-  const guardians = namesIn(scopes).flatMap((id) => startReceipt(join(scopes, id))?.guardian ?? []);
+  const guardians = scopeDirectories(stateDir).flatMap((directory) => startReceipt(directory)?.guardian ?? []);
   const told = guardians.filter((guardian) => signalVerified(guardian, 'SIGTERM'));
   for (const guardian of told) signalVerified(guardian, 'SIGCONT');
   for (const { pid } of told) await isGone(pid);
