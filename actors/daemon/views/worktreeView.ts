@@ -1,6 +1,5 @@
 /** A worktree generation as the command line shows it, and what stands between it and its seal. */
-import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
-import { sealBlockers } from '../../../machines/worktreeGenerationBlockers.ts';
+import { type GenerationSnapshot, sealBlockersOf } from '../../../machines/worktreeGeneration.ts';
 import { required } from '../actorAccess.ts';
 import type { BlockerView, WorktreeView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
@@ -36,10 +35,8 @@ export async function blockerViews(
   context: DaemonContext,
   generation: GenerationSnapshot,
 ): Promise<readonly BlockerView[]> {
-  const lifecycle = statePath(generation.value.lifecycle);
-  const authority = statePath(generation.value.authority);
   const views: BlockerView[] = [];
-  for (const { code, detail, runId, scopeId } of sealBlockers(generation.context, { lifecycle, authority })) {
+  for (const { code, detail, runId, scopeId } of sealBlockersOf(generation)) {
     const membership = scopeId === undefined ? undefined : await context.guardians.members(scopeId);
     views.push({
       code,
