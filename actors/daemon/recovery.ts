@@ -4,13 +4,15 @@
  * recovery turns into a duplicate, so a crash in the middle costs nothing.
  */
 import type { ScopeSnapshot } from '../../machines/executionScope.ts';
+import type { Draft } from '../host/outcome.ts';
 import { everyActor } from './actorAccess.ts';
 import type { Findings } from './findings.ts';
+import { isRestored } from './restored.ts';
 import type { Runtime } from './runtime.ts';
 import type { ReceiptService } from './services/receiptService.ts';
 import { draft } from './submission.ts';
 
-type Parts = Pick<Runtime, 'host' | 'clock' | 'log'> & {
+type Parts = Pick<Runtime, 'host' | 'store' | 'clock' | 'log'> & {
   readonly receipts: ReceiptService;
   readonly findings: Findings;
 };
@@ -47,11 +49,8 @@ async function recoverScope(parts: Parts, scope: ScopeSnapshot): Promise<'adopte
   const { scopeId, bootId, kind, released } = scope.context;
   const to = ['executionScope', scopeId] as const;
   if (released === 'no' && kind !== 'external') {
-    // Its gate was held by a process that is gone, and closes with it (GRD-07): the image never runs.
-    await host.submit([
-      draft('launch.abandoned', { to, payload: { gate: 'never_opened', reason: 'daemon_restarted' }, by }),
-    ]);
-    return 'abandoned';
+    await host.submit([isRestored(parts.store) ? lost(scopeId) : unattended(scopeId)]);
+    if (isReleased(parts, scopeId)) return 'abandoned';
   }
   await receipts.look(scopeId);
   if (isReleased(parts, scopeId)) return 'proved';
@@ -64,6 +63,18 @@ async function recoverScope(parts: Parts, scope: ScopeSnapshot): Promise<'adopte
   receipts.watch(scope);
   return 'adopted';
 }
+
+/** Its gate was held by a process that is gone, and closed with it (GRD-07): the image never runs. */
+const unattended = (scopeId: string): Draft =>
+  draft('launch.abandoned', {
+    to: ['executionScope', scopeId],
+    payload: { gate: 'never_opened', reason: 'daemon_restarted' },
+    by,
+  });
+
+/** A restored store may have forgotten the release, so its silence does not say that the gate stayed shut. */
+const lost = (scopeId: string): Draft =>
+  draft('coverage.gap', { to: ['executionScope', scopeId], payload: { reason: 'record_lost' }, by });
 
 const isReleased = ({ host }: Parts, scopeId: string): boolean =>
   host.snapshotOf('executionScope', scopeId)?.hasTag('capacityReleased') ?? false;

@@ -28,6 +28,7 @@ import { createLiveSystem } from './liveSystem.ts';
 import { daemonLeaving } from './operatingError.ts';
 import { directoryOf, type Places, type Rendezvous, socketDirectory } from './places.ts';
 import { recover } from './recovery.ts';
+import { markRestored, settleRestored } from './restored.ts';
 import type { Runtime } from './runtime.ts';
 import { createDeadlineService } from './services/deadlineService.ts';
 import { createObservationService } from './services/observationService.ts';
@@ -60,7 +61,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { clock, version } = options;
   const opened = openStore({ stateDir: options.places.stateDir, clock, create: false });
   // A write of its own: whatever this start journals later is numbered after everything that came before.
-  const watch = watchStore(opened, clock, () => opened.meta.set('daemon.version', version));
+  const watch = watchStore(opened, clock, () => {
+    opened.meta.set('daemon.version', version);
+    markRestored(opened);
+  });
   try {
     return await assemble(options, watch, loadedConfig);
   } catch (error) {
@@ -103,6 +107,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   await context.slotPool.sweep((scopeId) => store.actors.keyOf({ kind: 'executionScope', id: scopeId }) !== undefined);
   await endInterruptedChecks(places.runDir);
   const recovered = await recover(context);
+  await settleRestored(runtime);
   host.effects.start();
   context.deadlines.resume();
   context.root.send({ type: 'recovery.completed' });
