@@ -160,18 +160,4 @@ describe('launches on their way (ruling 4, SHUT-06)', () => {
       expect(await daemon.call('runs.show', { id: runId })).toMatchObject({ state: 'bound', scope: { state: 'live' } });
     }
   });
-
-  it('nobody who waits for a run keeps a daemon that was told to leave', async () => {
-    const daemon = await testDaemon().start();
-    const { goalId } = await daemon.goal();
-    const { runId } = await daemon.exec(goalId, 'exec sleep 600');
-    const waiting = daemon.attempt('runs.wait', { id: runId, until: 'ended' });
-    // Answered after the wait was taken: both travel in the order in which they were sent.
-    await daemon.call('status', {});
-    expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    expect(await waiting).toMatchObject({
-      ok: false,
-      error: { code: 'daemon_leaving', exitCode: 10, retryable: true },
-    });
-  });
 });
