@@ -1,6 +1,5 @@
 /** Builds a daemon out of its parts, in the order in which they may trust each other, and takes it down again. */
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { protocol } from '../../machines/protocol.ts';
 import { openStore, type Store } from '../../persistence/store.ts';
@@ -11,7 +10,8 @@ import { createHost } from '../host/host.ts';
 import type { Clock } from '../observe/clock.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
 import { intact } from './actorAccess.ts';
-import { type ApiServer, callsAnswered, createApi, listen } from './api/server.ts';
+import { becomeReachable, type Reachability } from './api/reachability.ts';
+import { type ApiServer, callsAnswered, createApi, createApiServer } from './api/server.ts';
 import { isPausedBefore } from './commands/lifecycle.ts';
 import { type LoadedConfig, loadConfig } from './config.ts';
 import type { DaemonContext } from './context.ts';
@@ -26,7 +26,7 @@ import { type LaunchPoint, PendingLaunches } from './launch/pendingLaunches.ts';
 import { SlotPool } from './launch/slotPool.ts';
 import { createLiveSystem } from './liveSystem.ts';
 import { daemonLeaving } from './operatingError.ts';
-import { directoryOf, type Places, type Rendezvous, socketDirectory } from './places.ts';
+import type { Places } from './places.ts';
 import { recover } from './recovery.ts';
 import { markRestored, settleRestored } from './restored.ts';
 import type { Runtime } from './runtime.ts';
@@ -48,7 +48,6 @@ export interface DaemonOptions {
 }
 
 export interface Daemon {
-  readonly socket: string;
   /** Resolves when a stop was asked for and answered. */
   readonly left: Promise<void>;
   /** Ends this process's part and nothing else: guardians and their work go on (ruling 21). */
@@ -115,17 +114,16 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   const left = new Promise<void>((resolve) => {
     leave = resolve;
   });
-  const { server, socket } = await serve({ ...context, recovered, leave }, options);
+  const served = await serve({ ...context, recovered, leave }, options);
   void context.slotPool.fill();
   void keepContractCurrent(runtime).catch((error) =>
     log.error({ error: describe(error) }, 'the contract was not verified'),
   );
   return {
-    socket,
     left,
     async close() {
       leaving.abort(daemonLeaving());
-      await takeDown(context, server, socket);
+      await takeDown(context, served);
     },
   };
 }
@@ -173,43 +171,41 @@ function wire(runtime: Runtime, pendingLaunches: PendingLaunches): DaemonContext
   };
 }
 
-async function serve(
-  context: ServingContext,
-  { places, env, version, log }: DaemonOptions,
-): Promise<{ server: ApiServer; socket: string }> {
-  const directory = socketDirectory(places, env);
-  const name = directory === places.runDir ? 'api.sock' : `${context.store.installationId}.sock`;
-  const socket = join(directory, name);
+interface Served {
+  readonly server: ApiServer;
+  readonly reachability: Reachability;
+}
+
+async function serve(context: ServingContext, { places, env, version, log }: DaemonOptions): Promise<Served> {
+  const { startNumber, installationId } = context.store;
+  const { pid } = process;
   const api = createApi({
-    hello: () => ({
-      protocol: 1,
-      version,
-      pid: process.pid,
-      startNumber: context.store.startNumber,
-      stateDir: places.stateDir,
-    }),
+    hello: () => ({ protocol: 1, version, pid, startNumber, stateDir: places.stateDir }),
     call: (command, args, signal) => dispatch(context, command, { args, signal }),
     stream: (command, args, signal) => openStream(context, command, { args, signal }),
     onBug: (error) => log.error({ error: describe(error) }, 'a call failed unexpectedly'),
   });
-  const server = await listen(api, socket);
-  const { startNumber } = context.store;
-  announce(places, { protocol: 1, pid: process.pid, socket, version, startNumber });
-  return { server, socket };
+  const server = createApiServer(api);
+  const reachability = await becomeReachable({
+    server,
+    places,
+    env,
+    installationId,
+    daemon: { pid, version, startNumber },
+    tell: ({ renewed, error }) =>
+      error === undefined
+        ? log.warn({ renewed }, 'was taken away and is there again')
+        : log.error({ error: describe(error) }, 'cannot be reached'),
+  });
+  return { server, reachability };
 }
 
-/** Whoever looks for the daemon finds it here; replaced in one step, so that nobody reads half of it. */
-function announce(places: Places, daemon: Omit<Rendezvous, 'stateDir' | 'directory'>): void {
-  const rendezvous: Rendezvous = { ...daemon, stateDir: places.stateDir, directory: directoryOf(places) };
-  writeFileSync(`${places.rendezvousFile}.new`, `${JSON.stringify(rendezvous)}\n`, { mode: 0o600 });
-  renameSync(`${places.rendezvousFile}.new`, places.rendezvousFile);
-}
-
-async function takeDown(context: DaemonContext, server: ApiServer, socket: string): Promise<void> {
+async function takeDown(context: DaemonContext, { server, reachability }: Served): Promise<void> {
+  await reachability.stop();
   server.close();
   await launchesOver(context, server);
   server.closeAllConnections();
-  rmSync(socket, { force: true });
+  rmSync(reachability.socket, { force: true });
   context.root.stop();
   context.receipts.commands.end();
   context.deadlines.commands.end();

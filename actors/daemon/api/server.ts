@@ -2,6 +2,7 @@
  * The one API, on a UNIX socket inside a private directory (0700, socket 0600): whoever can open it is this user.
  * A call answers one Reply; a stream answers lines of JSON until the client leaves or the source ends.
  */
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
@@ -92,11 +93,7 @@ export interface ApiServer extends Server {
   readonly openCalls: ReadonlySet<ServerResponse>;
 }
 
-/** Listens at `socket` (its directory is made private), replacing what a dead daemon left there. */
-export async function listen(app: Hono, socket: string): Promise<ApiServer> {
-  mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
-  chmodSync(dirname(socket), 0o700);
-  rmSync(socket, { force: true });
+export function createApiServer(app: Hono): ApiServer {
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   const openCalls = new Set<ServerResponse>();
   server.prependListener('request', ({ url }: IncomingMessage, response: ServerResponse) => {
@@ -104,20 +101,34 @@ export async function listen(app: Hono, socket: string): Promise<ApiServer> {
     openCalls.add(response);
     response.once('close', () => openCalls.delete(response));
   });
+  return Object.assign(server, { openCalls });
+}
+
+/**
+ * Listens at `socket` (its directory is made private), replacing what a dead daemon left there. A server that listened
+ * elsewhere leaves that place; the calls and streams that it has taken go on.
+ */
+export async function listenAt(server: ApiServer, socket: string): Promise<void> {
+  mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
+  chmodSync(dirname(socket), 0o700);
+  await withSocketAddress(socket, async (address) => {
+    // Node closes the descriptor at once; what it waits for are the connections.
+    if (server.listening) server.close();
+    rmSync(socket, { force: true });
+    await bound(server, address);
+  });
+}
+
+async function bound(server: ApiServer, address: string): Promise<void> {
   const formerMask = process.umask(0o177);
   try {
-    await withSocketAddress(
-      socket,
-      (address) =>
-        new Promise<void>((resolve, reject) => {
-          server.once('error', reject);
-          server.listen(address, () => resolve());
-        }),
-    );
+    // Rejects with what the server says of an address that it cannot use.
+    const listening = once(server, 'listening');
+    server.listen(address);
+    await listening;
   } finally {
     process.umask(formerMask);
   }
-  return Object.assign(server, { openCalls });
 }
 
 /**

@@ -1,6 +1,7 @@
 /** A managed launch for a Goal: reserved, admitted, scoped and bound in one commit, then carried out behind a gate (C.11-3). */
 import { realpathSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
+import { getSystemErrorName } from 'node:util';
 import type { GoalSnapshot } from '../../../machines/goal.ts';
 import type { RunId, ScopeId } from '../../../machines/ids.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
@@ -18,6 +19,7 @@ import { type RequestKey, requestKey, reusedRequest, wasApplied } from '../reque
 import { admissionOf } from '../root.ts';
 import { draft } from '../submission.ts';
 import { runView } from '../views/runView.ts';
+import { statePath } from '../views/scopeView.ts';
 import { assertInPlace } from '../worktreeIdentity.ts';
 
 type Arguments = ParsedArguments<'runs.exec'>;
@@ -149,7 +151,7 @@ function workOrder(
 function generationFor({ host, store }: DaemonContext, goalId: string, typed: string | undefined): GenerationSnapshot {
   if (typed !== undefined) {
     const generation = required(host, 'worktreeGeneration', resolveId(store, 'worktreeGeneration', typed));
-    if (generation.context.goalId === goalId) return generation;
+    if (generation.context.goalId === goalId) return assertOpen(generation);
     throw unmet(`${generation.context.generationId} belongs to another Goal`, ['custody worktrees list']);
   }
   let newest: GenerationSnapshot | undefined;
@@ -161,6 +163,13 @@ function generationFor({ host, store }: DaemonContext, goalId: string, typed: st
   }
   if (newest === undefined) throw unmet(`${goalId} has no open worktree`, [`custody worktrees add ${goalId}`]);
   return newest;
+}
+
+function assertOpen(generation: GenerationSnapshot): GenerationSnapshot {
+  if (generation.matches({ lifecycle: 'open' })) return generation;
+  const { generationId, goalId } = generation.context;
+  const state = statePath(generation.value.lifecycle);
+  throw unmet(`${generationId} is ${state}: no further run is admitted`, [`custody worktrees add ${goalId}`]);
 }
 
 function directoryIn(worktree: string, relative: string | undefined): string {
@@ -253,6 +262,15 @@ function isSameRequest({ host, store }: DaemonContext, { runId, scopeId, digest 
   );
 }
 
+/** ENOENT and the like (errno(3)); the number where the system has no name for it. */
+function errnoName(errno: number): string {
+  try {
+    return getSystemErrorName(-errno);
+  } catch {
+    return `errno ${errno}`;
+  }
+}
+
 const launchExitCodes: Readonly<Record<string, number>> = {
   evidence_unavailable: 10,
   guardian_missing: 8,
@@ -268,7 +286,7 @@ function assertLaunched({ runId, scopeId }: Plan, outcome: LaunchOutcome): void 
   if (outcome.kind === 'execFailed') {
     throw new OperatingError({
       code: 'exec_failed',
-      message: `the command could not be executed (errno ${outcome.errno}); nothing of it ran`,
+      message: `the command could not be executed (${errnoName(outcome.errno)}); nothing of it ran`,
       exitCode: 13,
       next: [`custody runs show ${runId}`],
       details: { ...details, errno: outcome.errno },

@@ -10,7 +10,7 @@ import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults, DecisionResult } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { OperatingError } from '../operatingError.ts';
-import { requestKey, reusedRequest, wasApplied } from '../requestIds.ts';
+import { type RequestKey, requestKey, reusedRequest, wasApplied } from '../requestIds.ts';
 import { assertAccepted, draft } from '../submission.ts';
 import { goalDetailView, goalView } from '../views/goalView.ts';
 import { registerRepository } from './repositories.ts';
@@ -157,6 +157,28 @@ function revisionOfFirst({ host, store }: DaemonContext, eventId: string): numbe
 /** A repeat is answered as the first request was (STOP-08). */
 const firstOutcome = ({ outcome, stored }: Outcome): string => stored ?? outcome;
 
+async function commitCancel(
+  { host }: DaemonContext,
+  goalId: string,
+  { key, args }: { readonly key: RequestKey; readonly args: ParsedArguments<'goals.cancel'> },
+): Promise<string> {
+  const payload = { requestId: key.requestId, actor: by, reason: args.reason };
+  const to = ['goal', goalId] as const;
+  const [outcome] = await host.submit([draft('goal.cancelled', { to, payload, by, eventId: key.eventId })]);
+  assertAccepted([outcome!], [`custody goals show ${goalId}`]);
+  return firstOutcome(outcome!);
+}
+
+/** A Goal that is cancelled stays so; what of it could not be ended is asked for once more (D10). */
+async function drainAgain({ host }: DaemonContext, open: readonly string[], key: RequestKey): Promise<string> {
+  for (const scopeId of open) {
+    const payload = { cause: 'cancelled' as const, requestId: key.requestId };
+    const eventId = `${key.eventId}:${scopeId}`;
+    await host.submit([draft('drain.requested', { to: ['executionScope', scopeId], payload, by, eventId })]);
+  }
+  return 'noop';
+}
+
 /** Terminal intent first, then the end of what works on the Goal here; that some of it does not end undoes nothing (STOP-04). */
 export async function cancelGoal(
   context: DaemonContext,
@@ -165,19 +187,19 @@ export async function cancelGoal(
   const { host, store } = context;
   const goalId = resolveId(store, 'goal', args.id);
   const key = requestKey(store.installationId, 'goals.cancel', args.requestId);
-  wasApplied(host, key, ['goal', goalId]);
+  const isSameRequest = wasApplied(host, key, ['goal', goalId]);
   const link = { name: 'goalId', value: goalId };
   const open = [...everyActor(host, 'executionScope', { released: false, link })].map(({ id }) => id);
-  const payload = { requestId: key.requestId, actor: by, reason: args.reason };
-  const [outcome] = await host.submit([
-    draft('goal.cancelled', { to: ['goal', goalId], payload, by, eventId: key.eventId }),
-  ]);
-  assertAccepted([outcome!], [`custody goals show ${goalId}`]);
+  const isOver = required(host, 'goal', goalId).context.status === 'cancelled';
+  const outcome =
+    isOver && !isSameRequest
+      ? await drainAgain(context, open, key)
+      : await commitCancel(context, goalId, { key, args });
   await awaitScopes(context, open, args.waitMs ?? 0);
   const scopes = open.map((scopeId) => ({
     scopeId,
     assessment: assessOwnership(required(host, 'executionScope', scopeId)),
   }));
   const isUnsettled = args.waitMs !== undefined && scopes.some(({ assessment }) => assessment.state !== 'exited');
-  return { data: { ...decision(context, goalId, firstOutcome(outcome!)), scopes }, exitCode: isUnsettled ? 5 : 0 };
+  return { data: { ...decision(context, goalId, outcome), scopes }, exitCode: isUnsettled ? 5 : 0 };
 }

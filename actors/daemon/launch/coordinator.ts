@@ -9,7 +9,7 @@ import type { Draft } from '../../host/outcome.ts';
 import type { Recipe } from '../recipe.ts';
 import type { Runtime } from '../runtime.ts';
 import { assertAccepted, draft } from '../submission.ts';
-import { explain, LaunchStopped } from './launchStopped.ts';
+import { abandonedMessage, explain, LaunchStopped } from './launchStopped.ts';
 import type { PendingLaunch, PendingLaunches } from './pendingLaunches.ts';
 import type { SlotPool } from './slotPool.ts';
 import { coordinatorRole as by, evidenceUnavailable, prepared, release, type StepParts, spawn } from './steps.ts';
@@ -127,7 +127,7 @@ export class LaunchCoordinator {
     pending?.settle({
       kind: 'refused',
       code: 'launch_abandoned',
-      message: `the launch was abandoned: ${reason}`,
+      message: abandonedMessage(reason),
       next: [],
     });
   }

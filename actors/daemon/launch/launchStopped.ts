@@ -13,6 +13,13 @@ export class LaunchStopped extends Error {
   }
 }
 
+/** In words: what overtook a launch before its gate was opened. */
+export function abandonedMessage(reason: string): string {
+  return reason === 'drain_requested'
+    ? 'its end was asked for (a stop, a cancel, a deadline or a shutdown) before it could begin; nothing ran'
+    : `the launch was abandoned before it could begin (${reason}); nothing ran`;
+}
+
 export function explain(error: unknown): {
   readonly fact: 'notStarted' | 'abandoned';
   readonly reason: string;
@@ -28,8 +35,13 @@ export function explain(error: unknown): {
     return { fact, reason: error.phase, code: error.code, message: error.message, next: error.next };
   }
   if (error instanceof LaunchStopped) {
-    const message = `the launch was abandoned: ${error.reason}`;
-    return { fact: error.fact, reason: error.reason, code: 'launch_abandoned', message, next: [] };
+    return {
+      fact: error.fact,
+      reason: error.reason,
+      code: 'launch_abandoned',
+      message: abandonedMessage(error.reason),
+      next: [],
+    };
   }
   const code = (error as { code?: unknown } | null)?.code;
   const known = typeof code === 'string' && /^[A-Za-z_]{1,64}$/.test(code) ? code : 'internal_error';
