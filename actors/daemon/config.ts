@@ -21,14 +21,14 @@ const parameters = {
     default: 8,
     unit: 'slots',
     minimum: 1,
-    description: 'How many scopes may hold a slot at once (GOAL-04).',
+    description: 'How many scopes may hold a slot at once.',
   },
   handshakeMs: {
     default: 5_000,
     unit: 'ms',
     minimum: 100,
     description:
-      'How long a guardian may take to report its identities; it closes its gate by itself after twice this (GRD-08).',
+      'How long a guardian may take to report its identities; it closes its gate by itself after twice this.',
   },
   onRootExit: {
     default: 'terminate',
@@ -41,7 +41,7 @@ const parameters = {
     default: 2_000,
     unit: 'ms',
     minimum: 100,
-    description: 'Time that one scope has to drain before it counts as stalled (PTY-04).',
+    description: 'Time that one scope has to drain before it counts as stalled.',
   },
   shutdownBudgetMs: { default: 30_000, unit: 'ms', minimum: 1_000, description: 'Time that a whole shutdown has.' },
   observeIntervalMs: {
@@ -54,19 +54,19 @@ const parameters = {
     default: 64,
     unit: 'identities',
     minimum: 1,
-    description: 'Identities sampled in one batch (OBS-12).',
+    description: 'Identities sampled in one batch.',
   },
   reconcileTimeMs: {
     default: 200,
     unit: 'ms',
     minimum: 1,
-    description: 'Time budget of one observation pass (OBS-12).',
+    description: 'Time budget of one observation pass.',
   },
   responseMs: {
     default: 250,
     unit: 'ms',
     minimum: 10,
-    description: 'How long a guardian may take to answer before it is shown as unresponsive; that moves nothing (D3).',
+    description: 'How long a guardian may take to answer before it is shown as unresponsive; that moves nothing.',
   },
   logMaxBytes: {
     default: 5_242_880,

@@ -14,6 +14,7 @@ import { contractName } from './contract/record.ts';
 import { isContractCurrent } from './contract/verify.ts';
 import { healthOf } from './health.ts';
 import type { Places } from './places.ts';
+import { isInPlace } from './worktreeIdentity.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -53,6 +54,7 @@ export async function diagnoseOnline(context: DaemonContext): Promise<readonly C
           'custody processes',
         ),
     ...leftovers(context, places),
+    ...missingWorktrees(context),
   ];
 }
 
@@ -185,6 +187,18 @@ function leftovers({ host }: DaemonContext, places: Places): CheckView[] {
       `look at them, then \`git worktree remove ${join(places.worktreesDir, unknown[0]!)}\``,
     ),
   ];
+}
+
+/** Generations whose directory was taken away behind their back; the next launch would be refused there. */
+function missingWorktrees({ host }: DaemonContext): CheckView[] {
+  const missing: string[] = [];
+  for (const { id, snapshot } of everyActor(host, 'worktreeGeneration', { settled: false })) {
+    if (snapshot === 'corrupt' || snapshot.matches({ lifecycle: 'sealed' })) continue;
+    if (!isInPlace(snapshot)) missing.push(id);
+  }
+  if (missing.length === 0) return [good('worktrees', 'every open worktree is where it was made')];
+  const named = missing.slice(0, 5).join(', ');
+  return [warning('worktrees', `gone or replaced: ${named}`, 'custody worktrees add GOAL makes a new one')];
 }
 
 function namesIn(directory: string): string[] {

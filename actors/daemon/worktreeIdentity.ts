@@ -15,26 +15,32 @@ export function fileIdentityOf(path: string): WorktreeFileIdentity {
   return { dev: String(dev), ino: String(ino), gitdir: gitDirectoryOf(path) ?? '' };
 }
 
+/** What became of the recorded directory: the same one, another one at its path, or nothing that can be read. */
+function placeOf({ context }: GenerationSnapshot): 'same' | 'replaced' | 'missing' {
+  const { dev, ino, gitdir } = context.fsIdentity;
+  try {
+    const found = fileIdentityOf(context.path);
+    return found.dev === dev && found.ino === ino && found.gitdir === gitdir ? 'same' : 'replaced';
+  } catch {
+    return 'missing';
+  }
+}
+
+export const isInPlace = (generation: GenerationSnapshot): boolean => placeOf(generation) === 'same';
+
 /**
  * Nothing starts in a directory that is not the recorded one: git would find a repository further up and work there.
  * Throws `generation_missing` (exit 13).
  */
-export function assertInPlace({ context }: GenerationSnapshot): void {
-  const expected = context.fsIdentity;
-  let found: WorktreeFileIdentity | undefined;
-  try {
-    found = fileIdentityOf(context.path);
-  } catch {
-    found = undefined;
-  }
-  const isSame =
-    found !== undefined && found.dev === expected.dev && found.ino === expected.ino && found.gitdir === expected.gitdir;
-  if (isSame) return;
+export function assertInPlace(generation: GenerationSnapshot): void {
+  const found = placeOf(generation);
+  if (found === 'same') return;
+  const { generationId, goalId, path } = generation.context;
   throw new OperatingError({
     code: 'generation_missing',
-    message: `the directory of ${context.generationId} is ${found ? 'another one by now' : 'gone'}: ${JSON.stringify(context.path)}`,
+    message: `the directory of ${generationId} is ${found === 'replaced' ? 'another one by now' : 'gone'}: ${JSON.stringify(path)}`,
     exitCode: 13,
-    next: context.goalId ? [`custody worktrees add ${context.goalId}`] : [],
-    details: { generationId: context.generationId, found: found ? 'replaced' : 'missing' },
+    next: goalId ? [`custody worktrees add ${goalId}`] : [],
+    details: { generationId, found },
   });
 }

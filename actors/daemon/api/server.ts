@@ -101,6 +101,8 @@ export function createApiServer(app: Hono): ApiServer {
     openCalls.add(response);
     response.once('close', () => openCalls.delete(response));
   });
+  // A connection that finds no descriptor (accept(2), EMFILE) is lost; the daemon is not.
+  server.on('error', () => {});
   return Object.assign(server, { openCalls });
 }
 
