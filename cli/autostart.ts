@@ -11,7 +11,7 @@ import type { ApiError } from '../actors/daemon/api/views.ts';
 import { OperatingError } from '../actors/daemon/operatingError.ts';
 import { type Places, type Rendezvous, readRendezvous } from '../actors/daemon/places.ts';
 import { Client, DaemonAbsent, type Hello } from './client.ts';
-import { fromApi } from './failure.ts';
+import { daemonUnreachable, fromApi } from './failure.ts';
 import { jsonLines } from './jsonLines.ts';
 import { daemonEnvironment } from './launchEnvironment.ts';
 import { requireOwn } from './ownership.ts';
@@ -40,7 +40,8 @@ export async function findServing(places: Places): Promise<Serving | undefined> 
 
 /** Without a bound a store that somebody else keeps locked would be waited for without a word. */
 const startWithinMs = 30_000;
-const retryAfterMs = 50;
+/** Every attempt starts a process, so they become rarer: a winner listens at once, a daemon that lost its socket later. */
+const retryAfterMs = { first: 50, last: 1_000 } as const;
 
 /**
  * Makes sure that a daemon serves. Of several that start at once one wins the store; the others end with
@@ -48,18 +49,20 @@ const retryAfterMs = 50;
  */
 export async function ensureServing(places: Places): Promise<Serving & { readonly started: boolean }> {
   const deadline = performance.now() + startWithinMs;
-  for (;;) {
+  for (let pauseMs: number = retryAfterMs.first; ; pauseMs = Math.min(2 * pauseMs, retryAfterMs.last)) {
     const serving = await findServing(places);
     if (serving) return { ...serving, started: false };
     const refusal = await spawnDaemon(places);
     if (refusal === undefined) {
       const started = await findServing(places);
       if (started) return { ...started, started: true };
-    } else if (refusal.code !== 'runtime_busy' || performance.now() > deadline) {
+    } else if (refusal.code !== 'runtime_busy') {
       throw fromApi(refusal);
+    } else if (performance.now() > deadline) {
+      throw daemonUnreachable(places.stateDir, readRendezvous(places)?.pid ?? null);
     }
     if (performance.now() > deadline) throw startFailed(places, 'nothing answered at the address that it announced');
-    await new Promise((resolve) => setTimeout(resolve, retryAfterMs));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 

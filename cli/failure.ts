@@ -20,6 +20,20 @@ export const daemonNotRunning = (stateDir: string): OperatingError =>
     details: { stateDir },
   });
 
+/** Somebody holds the store and cannot be asked: a daemon whose socket was taken away, or one that starts or leaves. */
+export const daemonUnreachable = (stateDir: string, pid: number | null): OperatingError =>
+  new OperatingError({
+    code: 'daemon_unreachable',
+    message: `${pid === null ? 'a process' : `a daemon (pid ${pid})`} holds the store of ${stateDir}, but nobody answers`,
+    exitCode: 10,
+    retryable: true,
+    next: [
+      'repeat the command: a daemon that lost its socket makes it anew within seconds',
+      pid === null ? `fuser ${stateDir}/lock.db tells its pid` : `look at process ${pid}: it may be stopped or starved`,
+    ],
+    details: { stateDir, pid },
+  });
+
 export const notInitialised = (stateDir: string): OperatingError =>
   new OperatingError({
     code: 'store_missing',

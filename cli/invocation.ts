@@ -3,7 +3,7 @@ import type { CallArguments, CallName, StreamArguments, StreamName } from '../ac
 import type { CallResults } from '../actors/daemon/api/results.ts';
 import { type Places, placesOf, type Rendezvous, readRendezvous } from '../actors/daemon/places.ts';
 import { Client, DaemonAbsent } from './client.ts';
-import { daemonNotRunning, fromApi } from './failure.ts';
+import { fromApi } from './failure.ts';
 import { type Answer, Output } from './output.ts';
 import { requireOwn } from './ownership.ts';
 import { line } from './print/escape.ts';
@@ -78,7 +78,7 @@ export class Invocation {
         if (!(cause instanceof DaemonAbsent)) throw cause;
       }
     }
-    if (this.globals.autostart === false) throw daemonNotRunning(this.places.stateDir);
+    if (this.globals.autostart === false) throw await (await import('./unserved.ts')).unserved(this.places);
     const { ensureServing } = await import('./autostart.ts');
     this.output.status('starting the daemon');
     const { client } = await ensureServing(this.places);

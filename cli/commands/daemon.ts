@@ -5,12 +5,13 @@ import type { CallArguments } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
 import { action } from '../action.ts';
 import { daemonProgram, ensureServing, findServing, type Serving } from '../autostart.ts';
-import { daemonNotRunning, fromApi } from '../failure.ts';
+import { fromApi } from '../failure.ts';
 import { addRequestId, example } from '../globalOptions.ts';
 import { type Invocation, localAnswer } from '../invocation.ts';
 import { daemonEnvironment } from '../launchEnvironment.ts';
 import { requireOwn } from '../ownership.ts';
 import { type DaemonState, daemonLines, stopLines } from '../print/daemon.ts';
+import { unserved } from '../unserved.ts';
 import { withdrawn } from '../withdrawal.ts';
 
 interface KeepWork {
@@ -84,7 +85,7 @@ async function inForeground({ places }: Invocation): Promise<number> {
 async function stop(invocation: Invocation, options: KeepWork): Promise<number> {
   const { output } = invocation;
   const serving = await findServing(invocation.places);
-  if (!serving) throw daemonNotRunning(invocation.places.stateDir);
+  if (!serving) throw await unserved(invocation.places);
   const answer = await end(invocation, serving, options.keepWork ?? false);
   return output.answer(answer, stopLines);
 }
@@ -117,6 +118,6 @@ async function end(invocation: Invocation, { client, hello }: Serving, keepWork:
 
 async function status({ places, output }: Invocation): Promise<number> {
   const serving = await findServing(places);
-  if (!serving) throw daemonNotRunning(places.stateDir);
+  if (!serving) throw await unserved(places);
   return output.answer(localAnswer('daemon.status', stateOf(serving, false)), daemonLines, pidOnly);
 }

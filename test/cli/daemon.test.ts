@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Installation, installation, refused } from './support/installation.ts';
 import { finished, start } from './support/program.ts';
@@ -35,6 +37,24 @@ describe('the daemon', () => {
     expect((await here.ask(['processes', '--all'])).data.scopes).toContainEqual(
       expect.objectContaining({ scopeId, assessment: { state: 'exited', proof: 'own_receipt' } }),
     );
+  });
+
+  it('that cannot be reached is named, not taken for none', async () => {
+    const { pid, socket } = (await here.ask(['daemon', 'start'])).data;
+    // Stopped, so that it cannot make its socket anew before it is asked for.
+    process.kill(pid, 'SIGSTOP');
+    rmSync(socket);
+    const unreachable = { code: 'daemon_unreachable', exitCode: 10, retryable: true, details: { pid } };
+    expect(refused(await here.custody(['daemon', 'stop', '--json']))).toMatchObject(unreachable);
+    expect(refused(await here.custody(['daemon', 'status', '--json']))).toMatchObject(unreachable);
+    rmSync(join(here.stateDir, 'run', 'daemon.json'));
+    expect(refused(await here.custody(['daemon', 'stop', '--json']))).toMatchObject({
+      code: 'daemon_unreachable',
+      details: { pid: null },
+    });
+    process.kill(pid, 'SIGCONT');
+    // Whoever waits for a daemon gets this one, once it has noticed.
+    expect((await here.ask(['status'])).data.daemon.pid).toBe(pid);
   });
 
   it('restart starts one even if none was there', async () => {
