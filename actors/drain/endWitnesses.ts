@@ -27,16 +27,29 @@ export async function endWitnesses(parts: Parts, { context }: ScopeSnapshot, gra
     });
     parts.log.info({ scopeId, pid: workload.pid, signal, result }, 'signalled the root of a lost scope');
     if (result !== 'sent') return;
-    if (signal === 'SIGTERM') await grace(parts, graceMs);
+    if (signal === 'SIGTERM') await grace(parts, graceMs, () => parts.adapter.observe(workload).result !== 'alive');
   }
 }
 
-async function grace({ clock, leaving }: Parts, graceMs: number): Promise<void> {
+/** Nobody is told when a process ends that is not our child. */
+const lookMs = 50;
+
+async function grace({ clock, leaving }: Parts, graceMs: number, isOver: () => boolean): Promise<void> {
+  const until = clock.monoMs() + graceMs;
+  while (!isOver()) {
+    const now = clock.monoMs();
+    if (now >= until) return;
+    await moment({ clock, leaving }, Math.min(now + lookMs, until));
+  }
+}
+
+/** Throws as soon as the daemon begins to leave. */
+async function moment({ clock, leaving }: Pick<Parts, 'clock' | 'leaving'>, untilMonoMs: number): Promise<void> {
   let end!: () => void;
   const over = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const stopClock = clock.wakeAt(clock.monoMs() + graceMs, end);
+  const stopClock = clock.wakeAt(untilMonoMs, end);
   leaving.addEventListener('abort', end);
   if (!leaving.aborted) await over;
   leaving.removeEventListener('abort', end);

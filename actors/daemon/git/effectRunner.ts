@@ -4,7 +4,7 @@
  */
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { waitFor } from 'xstate';
+import { type AnyMachineSnapshot, waitFor } from 'xstate';
 import type { WorkloadResult } from '../../../machines/evidence.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { ScopeId } from '../../../machines/ids.ts';
@@ -42,7 +42,7 @@ const largestOutput = 1_048_576;
  * leaves first or is ending everything that it owns: a stop must not miss what begins behind its back (SHUT-10).
  */
 export async function runEffect(parts: Parts, { scopeId, purpose, recipe }: EffectRequest): Promise<EffectResult> {
-  const { host, config, places, leaving } = parts;
+  const { host, config, places } = parts;
   if (isEnding(parts.root)) throw daemonLeaving();
   const payload = {
     scopeId,
@@ -71,14 +71,7 @@ export async function runEffect(parts: Parts, { scopeId, purpose, recipe }: Effe
       next: outcome.next,
     });
   }
-  const actor = host.actor('executionScope', scopeId);
-  await waitFor(actor, (snapshot) => (snapshot as ScopeSnapshot).hasTag('capacityReleased'), {
-    timeout: Number.POSITIVE_INFINITY,
-    signal: leaving,
-  }).catch((error: unknown) => {
-    leaving.throwIfAborted();
-    throw error;
-  });
+  await over(parts, scopeId);
   const { status } = committed(host, 'executionScope', scopeId)!.context;
   const read = (stream: string) => readHead(join(places.scopesDir, scopeId, `${stream}.log`));
   return {
@@ -86,6 +79,28 @@ export async function runEffect(parts: Parts, { scopeId, purpose, recipe }: Effe
     stdout: await read('stdout'),
     stderr: await read('stderr'),
   };
+}
+
+/** Throws `ownership_unverified` when the guardian was lost: there will be no proof, and nobody may wait for it. */
+async function over({ host, leaving }: Parts, scopeId: ScopeId): Promise<void> {
+  const isLost = (scope: ScopeSnapshot) => scope.matches({ coverage: { unverified: 'gap' } });
+  const isOver = (snapshot: AnyMachineSnapshot) =>
+    snapshot.hasTag('capacityReleased') || isLost(snapshot as ScopeSnapshot);
+  await waitFor(host.actor('executionScope', scopeId), isOver, {
+    timeout: Number.POSITIVE_INFINITY,
+    signal: leaving,
+  }).catch((error: unknown) => {
+    leaving.throwIfAborted();
+    throw error;
+  });
+  if (!isLost(committed(host, 'executionScope', scopeId)!)) return;
+  throw new OperatingError({
+    code: 'ownership_unverified',
+    message: `the guardian of scope ${scopeId} was lost: what it ran is not proved to be gone`,
+    exitCode: 6,
+    next: ['custody processes', 'custody doctor'],
+    details: { scopeId },
+  });
 }
 
 async function readHead(path: string): Promise<Buffer> {
