@@ -28,7 +28,10 @@ async function killedAfter(answers: number, args: readonly string[]): Promise<An
     if (isReady && line !== 'ready') left -= 1;
     if (left === 0) run.process.kill('SIGKILL');
   }
-  expect(await run.ended).toMatchObject({ signal: 'SIGKILL', stderr: '' });
+  expect(await run.ended, `${args.slice(1, 3)}, ${calls.length} answers`).toMatchObject({
+    signal: 'SIGKILL',
+    stderr: '',
+  });
   return calls;
 }
 
