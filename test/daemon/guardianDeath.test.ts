@@ -144,6 +144,49 @@ describe('SIGKILL of the guardian after the release (GRD-07, GRD-10, STOP-03, li
   });
 });
 
+describe('SIGKILL of a guardian at other times', () => {
+  it('in the middle of a drain: the root is ended by its identity, and the stop says that nothing is proved', async () => {
+    const daemon = await testDaemon({ env: { CUSTODY_GRACE_MS: '30000' } }).start();
+    const { goalId } = await daemon.goal();
+    const turn = turns(daemon.home.dir);
+    const script = `trap 'echo $$ > "${turn.paths[0]}"' TERM; echo $$ > "${turn.paths[0]}"; while :; do sleep 600 & wait; done`;
+    const { runId, scopeId } = await daemon.exec(goalId, script);
+    await turn.ready();
+    const { guardian, workload } = startReceipt(daemon.scopeDir(scopeId))!;
+    const stopping = daemon.attempt('runs.stop', { id: runId });
+    // Its SIGTERM has arrived, so the guardian is in its grace.
+    await turn.ready();
+    signalVerified(guardian, 'SIGKILL');
+    await daemon.event({ actor: scopeId!, type: 'guardian.observed' }, ({ payload }) => payload.result === 'absent');
+    // The rest of the grace is for a root that is still there.
+    signalVerified(workload, 'SIGKILL');
+    const stopped = await stopping;
+    expect(stopped).toMatchObject({ ok: true, exitCode: 5, data: { outcome: 'stopped_unverified' } });
+    expect(stopped).toHaveProperty(
+      'data.elapsedMs',
+      expect.toSatisfy((elapsedMs: number) => elapsedMs < 25_000),
+    );
+    const [failure] = await daemon.events({ actor: scopeId!, type: 'drain.inspectionFailed' });
+    expect(failure?.payload).toMatchObject({ reasonCode: 'guardian_gone' });
+  });
+
+  it('of our own git: the call is answered, and the work of others goes on (ruling 25)', async () => {
+    const daemon = await testDaemon().start(failingDaemonCommand());
+    const other = await daemon.goal();
+    const { goalId } = await daemon.call('goals.add', {
+      title: 'a goal',
+      repo: daemon.home.repo,
+      request: 'x',
+      queue: true,
+    });
+    await killGuardianAt(daemon, { at: 'after gate' });
+    const reply = await daemon.attempt('worktrees.add', { goalId });
+    if (!reply.ok) expect(reply.error).toMatchObject({ code: 'ownership_unverified', exitCode: 6 });
+    const { runId } = await daemon.exec(other.goalId, 'exit 3');
+    expect(await daemon.proved(runId)).toMatchObject({ result: { code: 3 } });
+  });
+});
+
 /** A stop that was refused leaves admission paused, for a person to decide. */
 async function admitting(daemon: TestDaemon): Promise<TestDaemon> {
   expect(await daemon.call('status', {})).toMatchObject({ admission: 'paused' });
