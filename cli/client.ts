@@ -1,10 +1,12 @@
 /** The command line's end of the API. One connection per request, so that a process that has its answer ends at once. */
+import { setTimeout } from 'node:timers/promises';
 import type { CallName, StreamName } from '../actors/daemon/api/contract.ts';
 import type { ApiError, Reply } from '../actors/daemon/api/views.ts';
+import type { OperatingError } from '../actors/daemon/operatingError.ts';
 import type { Rendezvous } from '../actors/daemon/places.ts';
 import { daemonGone, daemonUnresponsive, fromApi, protocolError, usage } from './failure.ts';
 import { jsonLines } from './jsonLines.ts';
-import { type Answer, Broken, exchange, type Message, Silent } from './wire.ts';
+import { type Answer, Broken, exchange, type Message, type Patience, Silent } from './wire.ts';
 
 export interface Hello {
   readonly protocol: number;
@@ -19,11 +21,17 @@ export class DaemonAbsent extends Error {
   override readonly name = 'DaemonAbsent';
 }
 
-interface Terms {
-  /** How long the answer may take to begin; 0 waits for ever. */
-  readonly answerWithinMs: number;
+interface Terms extends Patience {
   readonly requestId?: string | undefined;
 }
+
+/** How often a daemon that works is asked whether it is still there, and how long it may take to say so. */
+export interface Watch {
+  readonly everyMs: number;
+  readonly withinMs: number;
+}
+
+const attentive: Watch = { everyMs: 15_000, withinMs: 15_000 };
 
 export class Client {
   readonly #daemon: Pick<Rendezvous, 'socket' | 'pid'>;
@@ -34,10 +42,49 @@ export class Client {
 
   /** Throws DaemonAbsent, or `daemon_gone`, `daemon_unresponsive` and `protocol_error`. A refusal is a Reply. */
   async call<Data>(name: CallName, body: { readonly requestId?: string }, answerWithinMs = 0): Promise<Reply<Data>> {
-    const terms = { answerWithinMs, requestId: body.requestId };
+    return this.#call(name, body, { answerWithinMs });
+  }
+
+  /**
+   * A call that may take as long as its work takes. A daemon that does not even say hello meanwhile is stopped or
+   * starved: throws `daemon_unresponsive` then, with the request id under which the call can be repeated.
+   */
+  async watchedCall<Data>(
+    name: CallName,
+    body: { readonly requestId?: string },
+    watch: Watch = attentive,
+  ): Promise<Reply<Data>> {
+    const over = new AbortController();
+    const silent = this.#silence(watch, over.signal);
+    const call = this.#call<Data>(name, body, { answerWithinMs: 0, signal: over.signal });
+    try {
+      return await Promise.race([call, silent]);
+    } catch (cause) {
+      const { code } = cause as OperatingError;
+      if (code !== 'daemon_unresponsive') throw cause;
+      throw daemonUnresponsive(this.#daemon.pid, watch.withinMs, body.requestId);
+    } finally {
+      over.abort();
+      // What is given up ends with an error that nobody waits for any more.
+      for (const given of [call, silent]) given.catch(() => undefined);
+    }
+  }
+
+  async #call<Data>(name: CallName, body: { readonly requestId?: string }, patience: Patience): Promise<Reply<Data>> {
+    const terms = { ...patience, requestId: body.requestId };
     const reply = await this.#ask<Reply<Data>>({ method: 'POST', path: `/v1/call/${name}`, body }, terms);
     if (typeof reply?.ok !== 'boolean') throw protocolError('it is no reply');
     return reply;
+  }
+
+  /** Rejects when a hello stays without an answer. Whatever else happens to one says nothing about the call's own way. */
+  async #silence({ everyMs, withinMs }: Watch, signal: AbortSignal): Promise<never> {
+    for (;;) {
+      await setTimeout(everyMs, undefined, { signal });
+      await this.#ask({ method: 'GET', path: '/v1/hello' }, { answerWithinMs: withinMs, signal }).catch((cause) => {
+        if (cause.code === 'daemon_unresponsive') throw cause;
+      });
+    }
   }
 
   hello(answerWithinMs = 5_000): Promise<Hello> {
@@ -82,12 +129,12 @@ export class Client {
     }
   }
 
-  async #send(message: Message, { answerWithinMs, requestId }: Terms): Promise<Answer> {
+  async #send(message: Message, { requestId, ...patience }: Terms): Promise<Answer> {
     const { socket, pid } = this.#daemon;
     try {
-      return await exchange(socket, message, answerWithinMs);
+      return await exchange(socket, message, patience);
     } catch (cause) {
-      if (cause instanceof Silent) throw daemonUnresponsive(pid, answerWithinMs);
+      if (cause instanceof Silent) throw daemonUnresponsive(pid, patience.answerWithinMs);
       if (cause instanceof Broken) throw daemonGone(requestId);
       const { code } = cause as NodeJS.ErrnoException;
       // A full backlog (unix(7): EAGAIN) means that the process is there and accepts nothing.

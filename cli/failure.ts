@@ -48,7 +48,7 @@ export function daemonGone(
   requestId: string | undefined,
   again = 'repeat the command: it changes nothing',
 ): OperatingError {
-  const repeat = requestId ? `repeat the command with --request-id ${requestId}: it is then done at most once` : again;
+  const repeat = requestId ? repeatWith(requestId) : again;
   return new OperatingError({
     code: 'daemon_gone',
     message: 'the daemon went away before it had answered',
@@ -60,15 +60,22 @@ export function daemonGone(
 }
 
 /** Silence proves nothing (D3): the daemon may be stopped, swapped out or busy, so this names it and moves nothing. */
-export const daemonUnresponsive = (pid: number, waitedMs: number): OperatingError =>
+export const daemonUnresponsive = (pid: number, waitedMs: number, requestId?: string): OperatingError =>
   new OperatingError({
     code: 'daemon_unresponsive',
     message: `the daemon (pid ${pid}) holds its socket but has not answered within ${waitedMs} ms`,
     exitCode: 10,
     retryable: true,
-    next: [`look at process ${pid}: it may be stopped or starved`, 'custody doctor'],
-    details: { pid, waitedMs },
+    next: [
+      `look at process ${pid}: it may be stopped or starved`,
+      ...(requestId ? [repeatWith(requestId)] : []),
+      'custody doctor',
+    ],
+    details: { pid, waitedMs, ...(requestId ? { requestId } : {}) },
   });
+
+const repeatWith = (requestId: string): string =>
+  `repeat the command with --request-id ${requestId}: it is then done at most once`;
 
 export const protocolError = (message: string): OperatingError =>
   new OperatingError({

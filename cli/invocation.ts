@@ -47,8 +47,11 @@ export class Invocation {
 
   /** Asks the daemon, starting one if none serves and that is allowed. Throws what it refuses. */
   async call<Name extends CallName>(name: Name, args: CallArguments<Name>): Promise<Answer<CallResults[Name]>> {
+    const body = args as { readonly requestId?: string };
     const reply = await this.withDaemon((client) =>
-      client.call<CallResults[Name]>(name, args as { readonly requestId?: string }, isLook(name) ? lookWithinMs : 0),
+      isLook(name)
+        ? client.call<CallResults[Name]>(name, body, lookWithinMs)
+        : client.watchedCall<CallResults[Name]>(name, body),
     );
     this.output.clearStatus();
     if (!reply.ok) throw fromApi(reply.error);

@@ -33,14 +33,23 @@ export class Silent extends Error {
   override readonly name = 'Silent';
 }
 
+export interface Patience {
+  /** How long the answer may take to begin; 0 waits for ever. */
+  readonly answerWithinMs: number;
+  /** Ends the connection, whatever has been answered. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Connects, sends and returns when the head of the answer is there. Rejects with the connection's own error (`ENOENT`,
  * `ECONNREFUSED`, …) while nothing has been sent; afterwards with `Broken`, or with `Silent` when the answer has not
  * begun within `answerWithinMs` (0 waits for ever).
  */
-export async function exchange(path: string, message: Message, answerWithinMs: number): Promise<Answer> {
+export async function exchange(path: string, message: Message, patience: Patience): Promise<Answer> {
+  const { answerWithinMs, signal } = patience;
   const socket = await withSocketAddress(path, connected);
   const giveUp = () => socket.destroy(new Silent('no answer'));
+  signal?.addEventListener('abort', giveUp, { once: true });
   const timer = answerWithinMs > 0 ? setTimeout(giveUp, answerWithinMs) : undefined;
   try {
     const chunks = received(socket);

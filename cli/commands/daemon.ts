@@ -109,7 +109,10 @@ async function end(invocation: Invocation, { client, hello }: Serving, keepWork:
   const { output, requestId } = invocation;
   output.status(keepWork ? 'stopping the daemon' : 'draining; the daemon ends when everything is proved');
   const request: CallArguments<'daemon.stop'> = { keepWork, requestId };
-  const reply = await client.call<CallResults['daemon.stop']>('daemon.stop', request as { readonly requestId: string });
+  const reply = await client.watchedCall<CallResults['daemon.stop']>(
+    'daemon.stop',
+    request as { readonly requestId: string },
+  );
   if (!reply.ok) throw fromApi(reply.error);
   await withdrawn(invocation.places, hello.startNumber);
   output.clearStatus();

@@ -88,6 +88,55 @@ describe('an answer that is none', () => {
   });
 });
 
+describe('a call that takes its time', () => {
+  const watch = { everyMs: 20, withinMs: 200 };
+  /** Answers hello until `calls` are through, and the call itself after that many hellos. */
+  const busy = (hellosBefore: number) => {
+    let waiting: Socket | undefined;
+    let hellos = 0;
+    return (connection: Socket) => {
+      if (daemon?.requests.at(-1)?.startsWith('POST')) {
+        waiting = connection;
+        return;
+      }
+      hellos += 1;
+      connection.end(`${head(2)}{}`);
+      if (hellos === hellosBefore) waiting?.end(head(reply.length) + reply);
+    };
+  };
+
+  it('is waited for while the daemon says hello', async () => {
+    const client = await clientOf(busy(3));
+    expect(await client.watchedCall('pause', { requestId: 'req-1' }, watch)).toMatchObject({ ok: true });
+    expect(daemon?.requests.filter((text) => text.startsWith('GET /v1/hello'))).toHaveLength(3);
+  });
+
+  it('is given up when the daemon says nothing at all, with the request id that makes a repeat safe', async () => {
+    const closed: Promise<void>[] = [];
+    const client = await clientOf((connection) => {
+      closed.push(new Promise((resolve) => connection.once('close', () => resolve())));
+    });
+    await expect(client.watchedCall('pause', { requestId: 'req-1' }, watch)).rejects.toMatchObject({
+      code: 'daemon_unresponsive',
+      exitCode: 10,
+      retryable: true,
+      next: expect.arrayContaining([expect.stringContaining('--request-id req-1')]),
+      details: { pid: 4_242, requestId: 'req-1' },
+    });
+    // Nothing of it keeps the process.
+    await Promise.all(closed);
+    expect(closed).toHaveLength(2);
+  });
+
+  it('hears of its own end, not of a hello that was refused', async () => {
+    const client = await clientOf((connection) => {
+      if (daemon?.requests.at(-1)?.startsWith('GET')) connection.destroy();
+      else setTimeout(() => connection.end(head(reply.length) + reply), 100);
+    });
+    expect(await client.watchedCall('pause', {}, watch)).toMatchObject({ ok: true });
+  });
+});
+
 describe('streams', () => {
   const lines = async (client: Client) => {
     const got: unknown[] = [];
