@@ -1,6 +1,6 @@
 /** Clients that keep a daemon busy, and repeat each request under its id until it is answered, however often it dies. */
 import type { CallArguments, CallName } from '../../../actors/daemon/api/contract.ts';
-import type { ApiError, Reply } from '../../../actors/daemon/api/views.ts';
+import type { Reply } from '../../../actors/daemon/api/views.ts';
 import type { TestDaemon } from '../../support/daemon.ts';
 
 export interface Answered {
@@ -11,8 +11,6 @@ export interface Answered {
   /** How often the daemon was gone before it answered. */
   readonly losses: number;
 }
-
-const unlaunched = ({ code, details }: ApiError): unknown => (code === 'spawn_failed' ? details : undefined);
 
 /** A daemon that is killed from time to time. Whoever meets a dead one waits for its successor. */
 export class MortalDaemon {
@@ -39,16 +37,17 @@ export class MortalDaemon {
   }
 
   /**
-   * Repeats the request until somebody answers it. That a machine out of processes launched nothing is an answer as
-   * well, about a run that exists; any other refusal is thrown.
+   * Repeats the request until somebody answers it. A machine that is out of processes or of time for a while defers it;
+   * where that was a launch it is answered, about a run that never ran. Any other refusal is thrown.
    */
   async ask<Name extends CallName>(name: Name, args: CallArguments<Name> & { requestId: string }) {
     for (let losses = 0; ; losses += 1) {
       const reply = await this.#attempt(name, args);
       if (reply === undefined) continue;
       const { requestId } = args;
-      const data = reply.ok ? reply.data : unlaunched(reply.error);
-      if (data === undefined) throw new Error(`${name} ${requestId}: ${JSON.stringify(reply)}`);
+      if (!reply.ok && !reply.error.retryable) throw new Error(`${name} ${requestId}: ${JSON.stringify(reply)}`);
+      const data = reply.ok ? reply.data : reply.error.details;
+      if (!reply.ok && reply.error.details?.runId === undefined) continue;
       this.answered.push({ name, requestId, data, losses });
       this.#answersLeft -= 1;
       if (this.#answersLeft === 0) this.#dead();
