@@ -66,13 +66,14 @@ static void put_members(struct text *t, const struct members *m, bool nested) {
 
 static void answer_members(struct guardian *g, struct client *c) {
   struct members m = {0};
+  struct visit visit = {.until = now_ms() + WALK_MS};
   size_t nested = 0;
   char *buffer = malloc(ANSWER_BYTES);
   if (buffer == NULL) {
     answer_error(g, c, "outOfMemory");
     return;
   }
-  members_read(g, &m);
+  members_read(g, &m, &visit);
   struct text t = text_over(buffer, ANSWER_BYTES);
   text_add(&t, "{\"members\":[");
   put_members(&t, &m, false);

@@ -107,7 +107,7 @@ struct member {
 struct members {
   struct member *list;
   size_t count, room;
-  bool incomplete; /* the walk failed for want of memory or access: no convergence may be claimed */
+  bool incomplete; /* the walk failed for want of memory, access or time: no convergence may be claimed */
 };
 
 enum drain_phase { DRAIN_IDLE, DRAIN_GRACE, DRAIN_QUIESCE, DRAIN_KILL, DRAIN_EXHAUSTED };
@@ -117,6 +117,7 @@ struct drain {
   int64_t grace_until, budget_until, next_at; /* monotonic ms; next_at is when the next step is due */
   uint64_t scans, digest;
   unsigned agreements;
+  unsigned unfinished; /* walks that their time did not suffice for: the next ones get more */
   struct members suspended; /* exactly those that this drain has stopped */
   struct members unkillable;
   char *quiesced, *signalled; /* event lines, kept for clients that attach late */
@@ -139,6 +140,7 @@ struct guardian {
   struct outcome outcome;
   uint64_t reaped, adopted, lost_nested, adopted_used;
   bool terminated, hides_pids;
+  bool more_ended; /* the last turn of reaping has left some: the loop must not sleep */
   struct drain drain;
   struct client client[CLIENTS];
 };
@@ -187,7 +189,7 @@ void exec_result(struct guardian *g);
 _Noreturn void become_workload(const struct guardian *g, int gate, int error);
 
 /* reap.c */
-bool reap_all(struct guardian *g);
+bool reap_turn(struct guardian *g);
 
 /* loop.c */
 int guard(struct guardian *g);
@@ -213,7 +215,13 @@ bool is_nested(const struct guardian *g, pid_t pid, uint64_t start);
 bool digest_of(int fd, char hex[DIGEST_HEX + 1]);
 
 /* members.c: the descendants */
-void members_read(const struct guardian *g, struct members *m);
+enum { WALK_MS = 100 }; /* for one walk: a tree can grow as fast as it is walked */
+struct visit {
+  int64_t until; /* a walk that is not over by then is incomplete */
+  void (*meet)(void *context, const struct member *one); /* may be NULL; called before the children are entered */
+  void *context;
+};
+void members_read(const struct guardian *g, struct members *m, const struct visit *visit);
 bool members_note(struct members *m, const struct member *one);
 const struct member *members_find(const struct members *m, pid_t pid, uint64_t start);
 void members_free(struct members *m);

@@ -22,6 +22,7 @@ static void gather(const struct guardian *g, struct pollfd *sources) {
 /* Milliseconds until something is due; -1, and therefore no timer and no wakeup, when nothing is. */
 static int patience(const struct guardian *g) {
   int64_t due = INT64_MAX;
+  if (g->more_ended) return 0;
   if (g->phase == GATED && g->abandoned == NULL) due = g->gate_until;
   if (drain_active(g) && g->drain.next_at < due) due = g->drain.next_at;
   if (due == INT64_MAX) return -1;
@@ -71,7 +72,7 @@ static int settle(struct guardian *g) {
 /* Runs until no descendant remains; returns the exit code. */
 int guard(struct guardian *g) {
   struct pollfd sources[SOURCES];
-  while (!reap_all(g)) {
+  while (!reap_turn(g)) {
     gather(g, sources);
     if (poll(sources, SOURCES, patience(g)) > 0) dispatch(g, sources);
     if (g->phase == GATED && now_ms() >= g->gate_until) gate_abandon(g, "timeout");

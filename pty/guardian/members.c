@@ -7,7 +7,7 @@
 
 #include "guardian.h"
 
-/* A tree that grows faster than it is walked must not hold the guardian for ever; the next scan sees the rest. */
+/* A tree that grows faster than it is walked must not take all memory; the next scan sees the rest. */
 enum { MEMBERS_MAX = 1 << 17 };
 
 #ifdef CUSTODY_WITHOUT_CHILDREN_FILE
@@ -111,58 +111,85 @@ static bool note_thread(void *context, pid_t thread) {
   return !one->running;
 }
 
-/* Adds one process as it is now; a process that has gone meanwhile is not a member. */
-static void note_process(const struct guardian *g, struct members *m, pid_t pid) {
-  struct proc_stat stat;
-  if (!proc_stat(pid, 0, &stat)) {
-    if (errno != ENOENT && errno != ESRCH) m->incomplete = true;
-    return;
-  }
-  struct member one = {.pid = pid, .ppid = stat.ppid, .start = stat.start, .state = stat.state};
-  one.ended = (stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1;
-  one.nested = is_nested(g, pid, stat.start);
-  one.running = may_run(pid, pid, stat.state);
-  if (stat.threads > 1) each_number(pid, note_thread, &one);
-  members_note(m, &one);
+struct walk {
+  const struct guardian *g;
+  struct members *m;
+  const struct visit *visit;
+  pid_t pid;
+};
+
+/* What was not reached may be running. */
+static bool out_of_time(const struct walk *w) {
+  if (now_ms() < w->visit->until) return false;
+  w->m->incomplete = true;
+  return true;
 }
 
-/* The children of one thread: a list of numbers that may be longer than any buffer. False: the kernel has no such file. */
-static bool read_children(const struct guardian *g, struct members *m, pid_t pid, pid_t thread) {
+/* Looks at one process as it is now; a process that has gone meanwhile is not a member. */
+static bool look_at(const struct walk *w, pid_t pid, struct member *one) {
+  struct proc_stat stat;
+  if (!proc_stat(pid, 0, &stat)) {
+    if (errno != ENOENT && errno != ESRCH) w->m->incomplete = true;
+    return false;
+  }
+  *one = (struct member){.pid = pid, .ppid = stat.ppid, .start = stat.start, .state = stat.state};
+  one->ended = (stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1;
+  one->nested = is_nested(w->g, pid, stat.start);
+  one->running = may_run(pid, pid, stat.state);
+  if (stat.threads > 1) each_number(pid, note_thread, one);
+  return true;
+}
+
+/*
+ * Turns the bare numbers from `first` on into members. The newest come first: orphans queue up behind zombies that wait
+ * to be taken, and a walk that runs out of time must not have spent it on those that run no more.
+ */
+static void meet_from(const struct walk *w, size_t first) {
+  struct members *m = w->m;
+  size_t kept = m->count;
+  for (size_t at = m->count; at > first && !out_of_time(w); at--) {
+    struct member one;
+    if (!look_at(w, m->list[at - 1].pid, &one)) continue;
+    if (w->visit->meet != NULL) w->visit->meet(w->visit->context, &one);
+    m->list[--kept] = one;
+  }
+  if (kept > first && kept < m->count) memmove(m->list + first, m->list + kept, (m->count - kept) * sizeof *m->list);
+  m->count -= kept - first;
+}
+
+/*
+ * The children of one thread: a list of numbers that may be longer than any buffer, read to its end before anybody is
+ * looked at, which takes so much longer that the list could grow meanwhile. False: the kernel has no such file.
+ */
+static bool read_children(const struct walk *w, pid_t thread) {
   char name[64], buffer[1024];
-  uint64_t child = 0;
+  struct member child = {.pid = 0};
+  size_t first = w->m->count;
   struct text path = TEXT_OVER(name);
-  if (!task_path(&path, pid, thread, CHILDREN)) return false;
+  if (!task_path(&path, w->pid, thread, CHILDREN)) return false;
   int fd = open(path.at, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return errno != ENOENT || pid != g->self.pid; /* our own file is missing only where no process has one */
-  for (ssize_t got; (got = read(fd, buffer, sizeof buffer)) > 0;) {
+  if (fd < 0) return errno != ENOENT || w->pid != w->g->self.pid; /* ours is missing only where no process has one */
+  for (ssize_t got; !out_of_time(w) && (got = read(fd, buffer, sizeof buffer)) > 0;) {
     for (ssize_t at = 0; at < got; at++) {
       if (buffer[at] >= '0' && buffer[at] <= '9') {
-        child = child * 10 + (uint64_t)(buffer[at] - '0');
-      } else if (child != 0) {
-        note_process(g, m, (pid_t)child);
-        child = 0;
+        child.pid = child.pid * 10 + (buffer[at] - '0');
+      } else if (child.pid != 0) {
+        members_note(w->m, &child);
+        child.pid = 0;
       }
     }
   }
   close(fd);
+  meet_from(w, first);
   return true;
 }
 
-struct walk {
-  const struct guardian *g;
-  struct members *m;
-  pid_t pid;
-};
-
-static bool enter_thread(void *context, pid_t thread) {
-  struct walk *w = context;
-  return read_children(w->g, w->m, w->pid, thread);
-}
+static bool enter_thread(void *context, pid_t thread) { return read_children(context, thread); }
 
 /* Every thread has children of its own. */
-static bool enter(const struct guardian *g, struct members *m, pid_t pid) {
-  struct walk w = {.g = g, .m = m, .pid = pid};
-  return each_number(pid, enter_thread, &w);
+static bool enter(struct walk *w, pid_t pid) {
+  w->pid = pid;
+  return each_number(pid, enter_thread, w);
 }
 
 static int by_pid(const void *left, const void *right) {
@@ -171,9 +198,10 @@ static int by_pid(const void *left, const void *right) {
 }
 
 static bool note_any(void *context, pid_t pid) {
-  struct walk *w = context;
-  note_process(w->g, w->m, pid);
-  return true;
+  const struct walk *w = context;
+  struct member one;
+  if (look_at(w, pid, &one)) members_note(w->m, &one);
+  return !out_of_time(w);
 }
 
 static bool hangs_below(const struct guardian *g, const struct members *all, const struct member *one) {
@@ -187,13 +215,15 @@ static bool hangs_below(const struct guardian *g, const struct members *all, con
 }
 
 /* Without CONFIG_PROC_CHILDREN: one pass over all processes, of which those count whose way up leads to us. */
-static void scan_all(const struct guardian *g, struct members *m) {
+static void scan_all(const struct walk *ours) {
   struct members all = {0};
-  struct walk w = {.g = g, .m = &all};
-  if (!each_number(0, note_any, &w) || all.incomplete) m->incomplete = true;
+  struct walk w = {.g = ours->g, .m = &all, .visit = ours->visit};
+  if (!each_number(0, note_any, &w) || all.incomplete) ours->m->incomplete = true;
   if (all.count > 0) qsort(all.list, all.count, sizeof *all.list, by_pid);
   for (size_t at = 0; at < all.count; at++) {
-    if (hangs_below(g, &all, &all.list[at])) members_note(m, &all.list[at]);
+    if (!hangs_below(w.g, &all, &all.list[at])) continue;
+    if (w.visit->meet != NULL) w.visit->meet(w.visit->context, &all.list[at]);
+    members_note(ours->m, &all.list[at]);
   }
   members_free(&all);
 }
@@ -212,15 +242,16 @@ static void drop_doubles(struct members *m) {
  * The descendants at about one moment, zombies included, enrolled guardians named but not entered. One walk proves
  * nothing, since the tree moves under it; walks that agree while nobody runs do.
  */
-void members_read(const struct guardian *g, struct members *m) {
+void members_read(const struct guardian *g, struct members *m, const struct visit *visit) {
+  struct walk w = {.g = g, .m = m, .visit = visit};
   m->count = 0;
   m->incomplete = false;
-  if (!enter(g, m, g->self.pid)) {
-    scan_all(g, m);
+  if (!enter(&w, g->self.pid)) {
+    scan_all(&w);
     return;
   }
-  for (size_t at = 0; at < m->count; at++) {
-    if (!m->list[at].nested && !m->list[at].ended) enter(g, m, m->list[at].pid);
+  for (size_t at = 0; at < m->count && !out_of_time(&w); at++) {
+    if (!m->list[at].nested && !m->list[at].ended) enter(&w, m->list[at].pid);
   }
   if (m->count > 1) drop_doubles(m);
 }

@@ -11,6 +11,13 @@ enum { EVERY_CHILD = 0 };
 enum { EVERY_CHILD = __WALL };
 #endif
 
+/*
+ * One turn of reaping. Children may end faster than they are taken, and the socket and the drain must have their turn.
+ * Time and not a number: a turn of few children would fall behind a flood that a longer one still keeps up with, and
+ * every zombie left standing makes the next walk longer.
+ */
+enum { TURN_MS = 10 };
+
 static int raw_status(const siginfo_t *info) {
   if (info->si_code == CLD_EXITED) return (info->si_status & 0xff) << 8;
   return info->si_status | (info->si_code == CLD_DUMPED ? 0x80 : 0);
@@ -59,10 +66,12 @@ static void note(struct guardian *g, const siginfo_t *info) {
 
 /*
  * Looks at each ended child before it takes it, so that nothing is lost when the guardian dies between the two.
- * True: ECHILD, no descendant remains. That answer, and no other, is the proof.
+ * True: ECHILD, no descendant remains. That answer, and no other, is the proof: the end of a turn proves nothing.
  */
-bool reap_all(struct guardian *g) {
-  for (;;) {
+bool reap_turn(struct guardian *g) {
+  int64_t until = now_ms() + TURN_MS;
+  g->more_ended = false;
+  do {
     siginfo_t info;
     memset(&info, 0, sizeof info);
     if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | EVERY_CHILD) != 0) {
@@ -73,5 +82,7 @@ bool reap_all(struct guardian *g) {
     note(g, &info);
     pid_t pid = info.si_pid;
     waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | EVERY_CHILD);
-  }
+  } while (now_ms() < until);
+  g->more_ended = true; /* perhaps; their SIGCHLD may be read already, so nothing else would wake the loop */
+  return false;
 }

@@ -2,6 +2,9 @@
 
 #include "guardian.h"
 
+/* Doublings of a walk's time, up to 0.8 s: so long the socket may wait, well within the patience of a client. */
+enum { UNFINISHED_MAX = 3 };
+
 static uint64_t mixed(uint64_t word) {
   word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9u;
   word = (word ^ word >> 27) * 0x94d049bb133111ebu;
@@ -28,13 +31,39 @@ static void send_one(struct guardian *g, const struct member *m, int number, str
   if (error == 0 && number == SIGTERM) signal_verified(m->pid, m->start, SIGCONT);
 }
 
+struct stopping {
+  struct guardian *g;
+  struct sweep *out;
+};
+
+/* A stop does not wait for the end of the walk: a tree that grows as fast as it is walked would never let it end. */
+static void stop_at_once(void *context, const struct member *one) {
+  struct stopping *s = context;
+#ifndef CUSTODY_WITHOUT_SPARING
+  if (one->nested) return;
+#endif
+  if (concerns(s->g, one, SIGSTOP)) send_one(s->g, one, SIGSTOP, s->out);
+}
+
+/*
+ * Long enough to finish, sooner or later: a walk that is always cut at the same length would never let a tree that is
+ * merely large, or a machine that is merely busy, come to an agreement. Never past the budget, unless that is over.
+ */
+static int64_t walk_end(const struct guardian *g) {
+  int64_t now = now_ms(), end = now + ((int64_t)WALK_MS << g->drain.unfinished);
+  return now < g->drain.budget_until && g->drain.budget_until < end ? g->drain.budget_until : end;
+}
+
 /*
  * Reads the tree once and signals every member that the sweep concerns, each by its verified identity. Enrolled
- * guardians and what lies below them are left alone. number 0 only looks.
+ * guardians and what lies below them are left alone. number 0 only looks. Only a stop is sent during the walk: it leaves
+ * the tree as it is, while an end hands children on to us, behind the back of the walk that should count them.
  */
 void sweep(struct guardian *g, struct members *m, int number, struct sweep *out) {
-  members_read(g, m);
+  struct stopping stopping = {.g = g, .out = out};
+  struct visit visit = {.until = walk_end(g), .meet = number == SIGSTOP ? stop_at_once : NULL, .context = &stopping};
   *out = (struct sweep){.digest = mixed(g->reaped)}; /* who was reaped since has left the set, which changes it */
+  members_read(g, m, &visit);
   for (size_t at = 0; at < m->count; at++) {
     const struct member *one = &m->list[at];
 #ifndef CUSTODY_WITHOUT_SPARING
@@ -47,9 +76,11 @@ void sweep(struct guardian *g, struct members *m, int number, struct sweep *out)
     out->living += !one->ended;
     if (!concerns(g, one, number)) continue;
     out->running += one->running;
-    if (number != 0) send_one(g, one, number, out);
+    if (number != 0 && number != SIGSTOP) send_one(g, one, number, out);
   }
-  if (m->incomplete) out->running++;
+  if (!m->incomplete) return;
+  out->running++;
+  if (g->drain.unfinished < UNFINISHED_MAX) g->drain.unfinished++;
 }
 
 /* Undoes exactly what the drain did: whoever was stopped before it stays stopped. */

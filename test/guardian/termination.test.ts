@@ -97,6 +97,23 @@ describe('a tree that does not leave (SHUT-02)', () => {
     expect(scope.receipt('exit')).toMatchObject({ reaped: 1001, terminated: true });
   });
 
+  it('floods the guardian with ends and births: it ends within the bounds, and the socket is heard meanwhile', async () => {
+    const scope = await swarm('flood', 64); // the fixture carries its own limit of processes
+    const control = await scope.control();
+    expect((await control.hello()).phase).toBe('running');
+    const ending = terminated(scope);
+    const phases: string[] = [];
+    const asking = (async () => {
+      for (;;) phases.push((await control.hello()).phase);
+    })();
+    await expect(asking).rejects.not.toMatchObject({ code: 'unresponsive' }); // the last question meets a closed socket
+    const events = await ending;
+    expect(names(events)).toEqual(['accepted', 'quiesced', 'signalled', 'settled']);
+    expect(find(events, 'settled').exit).toBe(0);
+    expect(phases).toContain('draining');
+    expect(scope.receipt('exit')).toMatchObject({ how: 'signaled', signal: 9, terminated: true });
+  });
+
   it('is found without /proc/PID/task/TID/children, too', async () => {
     const scope = await swarm('mixed', 2, guardianBuiltWith('WITHOUT_CHILDREN_FILE'));
     expect(find(await terminated(scope), 'settled').exit).toBe(0);
