@@ -94,6 +94,18 @@ async function spawnDaemon(places: Places): Promise<ApiError | undefined> {
   throw startFailed(places, 'it ended before it was ready');
 }
 
+/** Why a daemon does not serve, from its pipe; undefined when it serves, or has ended without a word. */
+export async function refusalFrom(ready: Readable): Promise<ApiError | undefined> {
+  try {
+    for await (const answer of jsonLines(ready)) return (answer as { readonly error?: ApiError }).error;
+  } catch {
+    // What it had to say went to its standard error.
+  } finally {
+    ready.destroy();
+  }
+  return undefined;
+}
+
 function openLog(places: Places): number {
   requireOwn(places.stateDir);
   mkdirSync(places.logDir, { recursive: true, mode: 0o700 });

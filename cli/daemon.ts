@@ -23,12 +23,14 @@ const places = placesOf({ stateDir: options['state-dir'], env: process.env });
 
 const readyPipe = 3;
 
-function say(line: Record<string, unknown>): void {
+/** False when nobody waits for the answer. */
+function say(line: Record<string, unknown>): boolean {
   try {
-    if (fstatSync(readyPipe).isFIFO() || fstatSync(readyPipe).isSocket())
-      writeSync(readyPipe, `${JSON.stringify(line)}\n`);
+    if (!fstatSync(readyPipe).isFIFO() && !fstatSync(readyPipe).isSocket()) return false;
+    writeSync(readyPipe, `${JSON.stringify(line)}\n`);
+    return true;
   } catch {
-    // Nobody waits for the answer.
+    return false;
   }
 }
 
@@ -87,8 +89,8 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   const failure = toApiError(error);
-  say({ ok: false, error: failure });
-  if (options.foreground || failure.code === 'internal_error')
+  const isHeard = say({ ok: false, error: failure });
+  if ((options.foreground && !isHeard) || failure.code === 'internal_error')
     process.stderr.write(
       `custody: ${failure.message}\n${failure.code === 'internal_error' ? String((error as Error)?.stack) : ''}\n`,
     );

@@ -96,22 +96,33 @@ export function loadConfig(places: Places, env: Readonly<Record<string, string |
     const variable = `CUSTODY_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
     const raw = env[variable] ?? fromFile[name];
     const origin = env[variable] !== undefined ? 'environment' : fromFile[name] !== undefined ? 'file' : 'default';
-    const value = raw === undefined ? parameter.default : checked(name, parameter, raw);
+    const place =
+      origin === 'environment'
+        ? { name: `${variable}: ${name}`, next: `unset ${variable}` }
+        : { name: `${places.configFile}: ${name}`, next: edit(places.configFile) };
+    const value = raw === undefined ? parameter.default : checked(place, parameter, raw);
     config[name] = value;
     values.push({ name, value, origin, unit: parameter.unit, description: parameter.description });
   }
   return { config: config as Config, values, file: places.configFile };
 }
 
-function checked(name: string, parameter: Parameter, raw: unknown): number | string {
+interface Place {
+  readonly name: string;
+  readonly next: string;
+}
+
+const edit = (file: string): string => `edit ${file}`;
+
+function checked({ name, next }: Place, parameter: Parameter, raw: unknown): number | string {
   if (parameter.choices) {
     if (typeof raw === 'string' && parameter.choices.includes(raw)) return raw;
-    throw invalid(`${name} must be one of ${parameter.choices.join(', ')}`);
+    throw invalid(`${name} must be one of ${parameter.choices.join(', ')}`, next);
   }
   const value = typeof raw === 'string' ? Number(raw) : raw;
   const minimum = parameter.minimum ?? 0;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= minimum) return value;
-  throw invalid(`${name} must be a whole number of ${parameter.unit ?? 'units'}, at least ${minimum}`);
+  throw invalid(`${name} must be a whole number of ${parameter.unit ?? 'units'}, at least ${minimum}`, next);
 }
 
 function readConfigFile(file: string): Record<string, unknown> {
@@ -120,22 +131,22 @@ function readConfigFile(file: string): Record<string, unknown> {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw invalid(`cannot read ${file}: ${(cause as NodeJS.ErrnoException).code}`);
+    throw invalid(`cannot read ${file}: ${(cause as NodeJS.ErrnoException).code}`, edit(file));
   }
   const errors: ParseError[] = [];
   const parsed: unknown = parse(text, errors, { allowTrailingComma: true });
   const first = errors[0];
   if (first) {
     const line = text.slice(0, first.offset).split('\n').length;
-    throw invalid(`${file} line ${line}: ${printParseErrorCode(first.error)}`);
+    throw invalid(`${file} line ${line}: ${printParseErrorCode(first.error)}`, edit(file));
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    throw invalid(`${file} must hold one object`);
+    throw invalid(`${file} must hold one object`, edit(file));
   const unknownName = Object.keys(parsed).find((name) => !Object.hasOwn(parameters, name));
-  if (unknownName) throw invalid(`${file}: there is no parameter named ${JSON.stringify(unknownName)}`);
+  if (unknownName) throw invalid(`${file}: there is no parameter named ${JSON.stringify(unknownName)}`, edit(file));
   return parsed as Record<string, unknown>;
 }
 
-function invalid(message: string): OperatingError {
-  return new OperatingError({ code: 'config_invalid', message, exitCode: 2, next: ['custody config'] });
+function invalid(message: string, next: string): OperatingError {
+  return new OperatingError({ code: 'config_invalid', message, exitCode: 2, next: [next] });
 }

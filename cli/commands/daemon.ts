@@ -1,10 +1,11 @@
 /** daemon start, stop, restart, status. */
 import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { CallArguments } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
 import { action } from '../action.ts';
-import { daemonProgram, ensureServing, findServing, type Serving } from '../autostart.ts';
+import { daemonProgram, ensureServing, findServing, refusalFrom, type Serving } from '../autostart.ts';
 import { fromApi } from '../failure.ts';
 import { addRequestId, example } from '../globalOptions.ts';
 import { type Invocation, localAnswer } from '../invocation.ts';
@@ -69,17 +70,27 @@ async function start(invocation: Invocation, { foreground }: { readonly foregrou
 }
 
 /** The service manager's signals reach this process; they are the daemon's, and its exit status is ours. */
-async function inForeground({ places }: Invocation): Promise<number> {
+async function inForeground({ places, output }: Invocation): Promise<number> {
   process.removeAllListeners('SIGINT');
   const child = spawn(process.execPath, [daemonProgram(), '--state-dir', places.stateDir, '--foreground'], {
-    stdio: 'inherit',
+    stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
     env: daemonEnvironment(process.env),
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-  return new Promise((resolve, reject) => {
+  const ended = new Promise<number>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => resolve(code ?? (signal === 'SIGINT' ? 130 : 1)));
   });
+  // Waited for below; until then a failed start must not count as one that nobody handles.
+  ended.catch(() => undefined);
+  const refusal = await refusalFrom(child.stdio[3] as Readable);
+  if (refusal === undefined && output.json) {
+    const serving = await findServing(places);
+    if (serving) output.answer(localAnswer('daemon.start', stateOf(serving, true)), daemonLines, pidOnly);
+  }
+  const status = await ended;
+  if (refusal) throw fromApi(refusal);
+  return status;
 }
 
 async function stop(invocation: Invocation, options: KeepWork): Promise<number> {
@@ -92,6 +103,9 @@ async function stop(invocation: Invocation, options: KeepWork): Promise<number> 
 
 async function restart(invocation: Invocation, options: KeepWork): Promise<number> {
   requireOwn(invocation.places.stateDir);
+  // A successor that would not start is no reason to end the work.
+  const { loadConfig } = await import('../../actors/daemon/config.ts');
+  loadConfig(invocation.places, daemonEnvironment(process.env));
   const serving = await findServing(invocation.places);
   if (serving) await end(invocation, serving, options.keepWork ?? false);
   invocation.output.status('starting the daemon');

@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Installation, installation, refused } from './support/installation.ts';
 import { finished, start } from './support/program.ts';
@@ -57,9 +57,38 @@ describe('the daemon', () => {
     expect((await here.ask(['status'])).data.daemon.pid).toBe(pid);
   });
 
+  it('is not stopped for a successor that would not start', async () => {
+    const { pid } = (await here.ask(['daemon', 'start'])).data;
+    const file = join(here.dir, '.config', 'custody', 'config.jsonc');
+    mkdirSync(dirname(file), { recursive: true });
+    for (const broken of ['{', '{"capacity": 0}', '{"capacities": 1}']) {
+      writeFileSync(file, broken);
+      expect(refused(await here.custody(['daemon', 'restart', '--json']))).toMatchObject({
+        code: 'config_invalid',
+        message: expect.stringContaining(file),
+        exitCode: 2,
+        next: [`edit ${file}`],
+      });
+    }
+    rmSync(file);
+    const variable = await here.custody(['daemon', 'restart', '--json'], {
+      env: { ...here.env, CUSTODY_CAPACITY: '0' },
+    });
+    expect(refused(variable)).toMatchObject({ code: 'config_invalid', next: ['unset CUSTODY_CAPACITY'] });
+    expect((await here.ask(['daemon', 'status'])).data.pid).toBe(pid);
+  });
+
   it('restart starts one even if none was there', async () => {
     await here.ask(['daemon', 'stop']);
     expect((await here.ask(['daemon', 'restart'])).data).toMatchObject({ running: true, started: true });
+  });
+
+  it('in the foreground is refused in one object while another one serves', async () => {
+    await here.ask(['daemon', 'start']);
+    const second = await here.custody(['daemon', 'start', '--foreground', '--json']);
+    expect(refused(second)).toMatchObject({ code: 'runtime_busy', exitCode: 7 });
+    const spoken = await here.custody(['daemon', 'start', '--foreground']);
+    expect(spoken).toMatchObject({ code: 7, stdout: '', stderr: expect.stringContaining('another Custody process') });
   });
 
   it('serves in the foreground until its terminal or service manager ends it', async () => {
