@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { lstatSync } from 'node:fs';
+import { lstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createApi, createApiServer, listenAt } from '../../actors/daemon/api/server.ts';
 import { placesOf, readRendezvous } from '../../actors/daemon/places.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 
@@ -55,6 +57,31 @@ describe('PRIV-04: the control socket', () => {
     expect((await daemon.call('goals.list', {})).goals).toEqual([]);
     expect((await daemon.client.hello()).pid).toBe(daemon.pid);
   });
+
+  it.each(['call/goals.add', 'stream/events.follow'])(
+    'a client that leaves in the middle of %s is no bug',
+    async (path) => {
+      const bugs: unknown[] = [];
+      const never = () => Promise.reject(new Error('nothing was asked'));
+      const app = createApi({ hello: () => ({}), call: never, stream: never as never, onBug: (bug) => bugs.push(bug) });
+      const dir = mkdtempSync(join(tmpdir(), 'custody-api-'));
+      onTestFinished(() => rmSync(dir, { recursive: true }));
+      const server = createApiServer(app);
+      await listenAt(server, join(dir, 'run', 'api.sock'));
+      const over = new Promise((resolve) => {
+        server.once('request', (_, response) => response.once('close', resolve));
+      });
+      const leaving = createConnection(join(dir, 'run', 'api.sock'));
+      const head = `POST /v1/${path} HTTP/1.1\r\nhost: custody\r\ncontent-length: 100\r\n\r\n{"title":`;
+      server.once('request', () => leaving.destroy());
+      leaving.write(head);
+      await over;
+      await new Promise((resolve) => {
+        server.close(resolve);
+      });
+      expect(bugs).toEqual([]);
+    },
+  );
 
   it('a follower that leaves in the middle costs nothing', async () => {
     const daemon = await testDaemon().start();

@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { stream } from 'hono/streaming';
 import type { z } from 'zod';
@@ -32,8 +32,10 @@ export function createApi(handlers: ApiHandlers): Hono {
   app.get('/v1/hello', (context) => context.json(handlers.hello()));
   app.post('/v1/call/:name', async (context) => {
     const name = context.req.param('name');
+    const body = await bodyOf(context);
+    if (body === undefined) return unheard();
     try {
-      const args = validated(callSchemas, name, await context.req.text());
+      const args = validated(callSchemas, name, body);
       return context.json(await handlers.call(name, args, context.req.raw.signal));
     } catch (error) {
       const failure = toApiError(error);
@@ -43,7 +45,8 @@ export function createApi(handlers: ApiHandlers): Hono {
   });
   app.post('/v1/stream/:name', async (context) => {
     const name = context.req.param('name');
-    const body = await context.req.text();
+    const body = await bodyOf(context);
+    if (body === undefined) return unheard();
     context.header('content-type', 'application/x-ndjson');
     return stream(context, async (out) => {
       const gone = new AbortController();
@@ -62,6 +65,21 @@ export function createApi(handlers: ApiHandlers): Hono {
   });
   return app;
 }
+
+/**
+ * Undefined when the client left before it had said everything: nothing was asked then, and nothing is wrong here. A
+ * body that is too large is left to the limit above.
+ */
+async function bodyOf({ req }: Context): Promise<string | undefined> {
+  try {
+    return await req.text();
+  } catch (error) {
+    if ((error as Error | undefined)?.name === 'BodyLimitError') throw error;
+    return undefined;
+  }
+}
+
+const unheard = (): Response => new Response(null, { status: 400 });
 
 function validated(schemas: Readonly<Record<string, z.ZodType>>, name: string, body: string): unknown {
   const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
