@@ -45,6 +45,27 @@ describe('WT-01, WT-09: the directory of a new generation', () => {
     const refusal = await daemon.refusal('worktrees.add', { goalId, path: join(file, 'below') });
     expect(refusal).toMatchObject({ code: 'preconditions_unmet', exitCode: 13 });
     expect(refusal.message).toContain('cannot be made (EEXIST)');
+    const further = await daemon.refusal('worktrees.add', { goalId, path: join(file, 'far', 'below') });
+    expect(further).toMatchObject({ code: 'preconditions_unmet', exitCode: 13 });
+    expect(further.message).toContain('cannot be made (ENOTDIR)');
+    const itself = await daemon.refusal('worktrees.add', { goalId, path: file });
+    expect(itself).toMatchObject({ code: 'preconditions_unmet', exitCode: 13 });
+    expect(itself.message).toContain('exists already');
+  });
+
+  it('has nothing to start from in a repository without a commit, which says so', async () => {
+    const daemon = await testDaemon().start();
+    const repo = join(daemon.home.dir, 'unborn');
+    mkdirSync(repo);
+    git(repo, 'init', '-q');
+    const { goalId } = await daemon.call('goals.add', { title: 'a goal', repo, request: 'do something', queue: true });
+    const refusal = await daemon.refusal('worktrees.add', { goalId });
+    expect(refusal).toMatchObject({
+      code: 'preconditions_unmet',
+      exitCode: 13,
+      message: expect.stringContaining('the repository has no commit yet'),
+      next: ['git commit --allow-empty -m first'],
+    });
   });
 
   it('that a daemon left behind between git and the commit is taken over by the same request', async () => {

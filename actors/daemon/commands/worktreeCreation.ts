@@ -2,7 +2,7 @@
  * Makes the worktree of a new generation with our own guarded git, and takes over what an interrupted attempt of the same
  * request has left. Whatever else lies at its path is somebody else's.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { GenerationId, GoalId, RepoId, ScopeId } from '../../../machines/ids.ts';
@@ -66,11 +66,28 @@ async function create(context: DaemonContext, plan: WorktreePlan): Promise<void>
     // An attempt that was drained half way leaves its branch behind; one with our own name on it is made anew.
     const making = isOwnBranch(plan) ? '-B' : '-b';
     const args = ['worktree', 'add', '--no-track', making, plan.branch, plan.path, plan.base];
-    await git(context, { scopeId, cwd, args, filterDrivers });
+    await git(context, { scopeId, cwd, args, filterDrivers }).catch((error) => {
+      throw isUnborn(plan, error) ? noCommitYet(plan, error) : error;
+    });
   }
   const head = await git(context, { scopeId: freshScope(context), cwd: plan.path, args: ['rev-parse', 'HEAD'] });
   assertAccepted(await context.host.submit(registration(context, plan, head.toString('latin1').trim())));
 }
+
+/** HEAD is there in every repository, so what it names is missing only where nothing was committed yet. */
+const isUnborn = ({ base }: WorktreePlan, { code, message }: OperatingError): boolean =>
+  code === 'git_failed' && base === 'HEAD' && /not a valid object name|invalid reference: HEAD/.test(message);
+
+const noCommitYet = ({ repository }: WorktreePlan, cause: unknown): OperatingError =>
+  new OperatingError(
+    {
+      code: 'preconditions_unmet',
+      message: `${JSON.stringify(repository)} has nothing to start from: the repository has no commit yet`,
+      exitCode: 13,
+      next: ['git commit --allow-empty -m first'],
+    },
+    cause,
+  );
 
 async function makeParent(path: string): Promise<void> {
   try {
@@ -90,7 +107,8 @@ async function makeParent(path: string): Promise<void> {
 function isLeftFromEarlierAttempt(plan: WorktreePlan): boolean {
   const { path, commonGitDir } = plan;
   if (!existsSync(path)) return false;
-  const gitDir = gitDirectoryOf(path);
+  // Looking for `.git` below a regular file is a system error of its own (ENOTDIR).
+  const gitDir = statSync(path).isDirectory() ? gitDirectoryOf(path) : undefined;
   if (gitDir === undefined || dirname(gitDir) !== join(commonGitDir, 'worktrees') || !isNamedByUs(plan, gitDir)) {
     throw new OperatingError({
       code: 'preconditions_unmet',
