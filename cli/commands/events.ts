@@ -23,12 +23,16 @@ export function registerEvents(program: Command): void {
       .description('what was recorded, in order')
       .option(
         '--since <position>',
-        'only what follows this position (default: everything)',
+        'only what follows this position (default: the newest; with --follow everything)',
         parseWhole(0, Number.MAX_SAFE_INTEGER),
       )
       .option('--actor <id>', 'only what concerns this Goal, run, worktree or scope')
       .option('--type <type>', 'only this type of event')
-      .option('-n, --limit <n>', 'at most this many (default: 200)', parseWhole(1, 1_000))
+      .option(
+        '-n, --limit <n>',
+        'at most this many: the last ones, or the first ones after --since (default: 200)',
+        parseWhole(1, 1_000),
+      )
       .option('-f, --follow', 'then go on with what is recorded from now on (with --json: JSON lines)')
       .action(action(events)),
     'custody events --actor R2c',

@@ -132,8 +132,11 @@ describe('every command answers one JSON object', () => {
     expect((await ask('status')).data).toMatchObject({ health: { state: 'ok' }, coverageClass: 'guarded' });
     expect((await ask('processes')).data.scopes).toEqual([]);
     expect((await ask('processes', '--all')).data.scopes.length).toBeGreaterThan(0);
-    const { events, nextPosition } = (await ask('events', '--limit', '3')).data;
+    const { events, nextPosition } = (await ask('events', '--since', '0', '--limit', '3')).data;
     expect(events).toHaveLength(3);
+    const positions = async (...words: string[]) =>
+      (await ask('events', ...words)).data.events.map(({ position }: { position: number }) => position);
+    expect(await positions('--limit', '3')).toEqual((await positions('--since', '0')).slice(-3));
     expect(
       (await ask('events', '--since', String(nextPosition), '--limit', '1')).data.events[0].position,
     ).toBeGreaterThan(events[2].position);

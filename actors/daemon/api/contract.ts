@@ -89,8 +89,9 @@ export const callSchemas = {
     requestId,
   }),
   processes: z.strictObject({ all: z.boolean().optional() }),
+  /** What follows `since`; without it the newest, in order all the same. */
   events: z.strictObject({
-    since: z.int().min(0).default(0),
+    since: z.int().min(0).optional(),
     actor: id.optional(),
     type: z.string().optional(),
     limit: z.int().min(1).max(1000).default(200),

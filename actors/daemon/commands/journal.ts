@@ -36,10 +36,15 @@ export async function listEvents(
   context: DaemonContext,
   args: ParsedArguments<'events'>,
 ): Promise<Answer<CallResults['events']>> {
-  const events = eventViews(
-    context.store.journal.page({ ...filterOf(context, args), after: args.since, limit: args.limit }),
-  );
-  return { data: { events, nextPosition: events.at(-1)?.position ?? args.since } };
+  const { since, limit } = args;
+  const page = { ...filterOf(context, args), limit };
+  const { journal } = context.store;
+  const records =
+    since === undefined
+      ? journal.page({ ...page, newestFirst: true }).toReversed()
+      : journal.page({ ...page, after: since });
+  const events = eventViews(records);
+  return { data: { events, nextPosition: events.at(-1)?.position ?? since ?? 0 } };
 }
 
 const pageSize = 200;
