@@ -6,6 +6,7 @@
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { Draft } from '../../host/outcome.ts';
 import { guardianFacts, processFacts } from '../../observe/facts.ts';
+import { Backoff } from '../../observe/streams/backoff.ts';
 import type { DueProcess, Observed } from '../../observe/streams/observations.ts';
 import { everyActor, intact, type SnapshotOf } from '../actorAccess.ts';
 import type { Findings } from '../findings.ts';
@@ -13,7 +14,7 @@ import { createSequence, type Runtime } from '../runtime.ts';
 import { draft } from '../submission.ts';
 import type { ReceiptService } from './receiptService.ts';
 
-type Parts = Pick<Runtime, 'host' | 'store' | 'log'> & {
+type Parts = Pick<Runtime, 'host' | 'store' | 'clock' | 'log'> & {
   readonly findings: Findings;
   readonly receipts: ReceiptService;
 };
@@ -28,7 +29,8 @@ const guardianKey = (scopeId: string): string => `a:${scopeId}`;
 const workloadKey = (runId: string): string => `b:${runId}`;
 
 export function createObservationService(parts: Parts): ObservationService {
-  const { host, store, findings, receipts } = parts;
+  const { host, store, clock, findings, receipts } = parts;
+  const stalled = new Backoff();
   const nextId = createSequence(store);
   const watched = new WatchedScopes(host);
 
@@ -48,10 +50,24 @@ export function createObservationService(parts: Parts): ObservationService {
     if (sample.result === 'ended') await receipts.look(scopeId);
     const scope = openScope(host, scopeId);
     if (scope === undefined) return [];
+    const again = isAbleToDrain(sample) ? drainAgain(scope) : [];
     const facts = guardianFacts(sample);
-    if (isKnown(scope, facts)) return [];
+    if (isKnown(scope, facts)) return again;
     const to = ['executionScope', scopeId] as const;
-    return [draft('guardian.observed', { to, payload: facts, by: 'reconciler', eventId: nextId(`go:${scopeId}`) })];
+    const eventId = nextId(`go:${scopeId}`);
+    return [draft('guardian.observed', { to, payload: facts, by: 'reconciler', eventId }), ...again];
+  }
+
+  /** An end that was asked for and stalled is asked for again while the guardian lives, with a growing pause (L-02). */
+  function drainAgain(scope: ScopeSnapshot): Draft[] {
+    const { scopeId, drain } = scope.context;
+    if (drain === null || !scope.matches({ termination: 'stalled' })) return [];
+    const nowMonoMs = clock.monoMs();
+    if (!stalled.isDue(scopeId, nowMonoMs)) return [];
+    stalled.failed(scopeId, nowMonoMs);
+    const payload = { cause: drain.cause, requestId: drain.requestId };
+    const to = ['executionScope', scopeId] as const;
+    return [draft('drain.requested', { to, payload, by: 'reconciler', eventId: nextId(`dr:${scopeId}`) })];
   }
 
   /** Alive and silent are two facts; this one is shown and moves nothing (ruling 9, D3). */
@@ -93,6 +109,8 @@ function openScope(host: Parts['host'], scopeId: string): ScopeSnapshot | undefi
 
 /** A guardian that was attached is taken to be running until something else is seen. */
 const attached = { result: 'alive', reason: 'running' } as const;
+
+const isAbleToDrain = ({ result, reason }: Observed['sample']): boolean => result === 'alive' && reason !== 'stopped';
 
 function isKnown(scope: ScopeSnapshot, facts: { readonly result: string; readonly reason: string }): boolean {
   // In a gap nothing that is seen of the guardian changes anything.
