@@ -64,8 +64,9 @@ describe('SHUT-10, STOP-04: a daemon that dies in the middle of a drain', () => 
   it('goes on with a stop that was committed and not begun', async () => {
     const daemon = await testDaemon().start(failingDaemonCommand());
     const { runId } = await stubborn(daemon, 'one');
-    // The commit that journals something: the end of an effect of the launch is committed too, whenever it comes.
-    await killAt(daemon, { at: 'after_journal_insert', then: 'after_commit' });
+    // The next commit that journals something is then ours; the end of an effect is committed too, and journals nothing.
+    await daemon.event({ type: 'contract.verified' });
+    await killAt(daemon, { at: 'after_journal_insert', next: 'after_commit' });
     await expect(daemon.attempt('runs.stop', { id: runId, requestId: 'stop' })).rejects.toMatchObject({
       code: 'daemon_gone',
     });
@@ -92,8 +93,9 @@ describe('SHUT-10, STOP-04: a daemon that dies in the middle of a drain', () => 
   it('a cancelled Goal stays cancelled, and its scopes are drained without anybody asking again', async () => {
     const daemon = await testDaemon().start(failingDaemonCommand());
     const { goalId, runId } = await stubborn(daemon, 'one');
-    // The commit that journals something: the end of an effect of the launch is committed too, whenever it comes.
-    await killAt(daemon, { at: 'after_journal_insert', then: 'after_commit' });
+    // The next commit that journals something is then ours; the end of an effect is committed too, and journals nothing.
+    await daemon.event({ type: 'contract.verified' });
+    await killAt(daemon, { at: 'after_journal_insert', next: 'after_commit' });
     await expect(daemon.attempt('goals.cancel', { id: goalId })).rejects.toMatchObject({ code: 'daemon_gone' });
     await daemon.process.exited;
     await daemon.start();
