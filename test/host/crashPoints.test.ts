@@ -57,26 +57,25 @@ describe('JRN-01, JRN-11, FAULT-01, FAULT-02: a crash at every commit point', ()
   });
 
   it.each([
-    ['before_effect', ['executed drainScope 1.6.0', 'resolved launchScope 1.5.0'], fresh],
-    ['before_executed_launchScope', ['executed drainScope 1.6.0', 'resolved launchScope 1.5.0'], fresh],
-    [
-      'after_executed_launchScope',
-      ['executed drainScope 1.6.0', 'executed launchScope 1.5.0', 'resolved launchScope 1.5.0'],
-      fresh,
-    ],
-    [
-      'after_executed_drainScope',
-      ['executed drainScope 1.6.0', 'executed drainScope 1.6.0', 'resolved launchScope 1.5.0'],
-      fresh,
-    ],
+    { point: 'before_effect', launches: 0, drains: 1 },
+    { point: 'before_executed_launchScope', launches: 0, drains: 1 },
+    { point: 'after_executed_launchScope', launches: 1, drains: 1 },
+    { point: 'before_executed_drainScope', launches: 1, drains: 1 },
+    { point: 'after_executed_drainScope', launches: 1, drains: 2 },
   ])(
-    '%s: the once-only effect is executed at most once and then resolved, the other until it is done',
-    async (point, acts, answer) => {
+    '$point: the once-only effect is executed at most once and then resolved, the other until it is done',
+    async (expected) => {
       const stateDir = stateDirIn(temporaryDirectory());
-      expect(await run(stateDir, point)).toMatchObject({ ended: 'SIGKILL', answered: answer });
+      expect(await run(stateDir, expected.point)).toMatchObject({ ended: 'SIGKILL', answered: fresh });
       expect(await run(stateDir, 'nowhere')).toMatchObject({ ended: 0, answered: repeated, stderr: '' });
       expect(eventIds(stateDir)).toEqual(all);
-      expect(world(stateDir).sort()).toEqual(acts);
+      const acts = world(stateDir);
+      const times = (act: string) => acts.filter((one) => one === act).length;
+      expect({
+        launches: times('executed launchScope 1.5.0'),
+        drains: times('executed drainScope 1.6.0'),
+        resolutions: times('resolved launchScope 1.5.0'),
+      }).toEqual({ launches: expected.launches, drains: expected.drains, resolutions: 1 });
     },
   );
 });
