@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ApiError } from '../../actors/daemon/api/views.ts';
@@ -170,20 +170,32 @@ describe('SIGKILL of a guardian at other times', () => {
     expect(failure?.payload).toMatchObject({ reasonCode: 'guardian_gone' });
   });
 
-  it('of our own git: the call is answered, and the work of others goes on (ruling 25)', async () => {
-    const daemon = await testDaemon().start(failingDaemonCommand());
-    const other = await daemon.goal();
-    const { goalId } = await daemon.call('goals.add', {
-      title: 'a goal',
-      repo: daemon.home.repo,
-      request: 'x',
-      queue: true,
+  it('of our own git: who waits for it is answered, and the work of others goes on (ruling 25)', async () => {
+    const daemon = testDaemon();
+    const turn = turns(daemon.home.dir);
+    const bin = join(daemon.home.dir, 'bin');
+    const waiting = `[ "$1" = worktree ] && { echo $$ > "${turn.paths[0]}"; read line < "${turn.paths[1]}"; }`;
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'git'), `#!/bin/sh\n${waiting}\nPATH="\${PATH#*:}" exec git "$@"\n`, { mode: 0o755 });
+    Object.assign(daemon.home.env, { PATH: `${bin}:${daemon.home.env.PATH}` });
+    await daemon.start();
+    const added = { title: 'a goal', repo: daemon.home.repo, request: 'x', queue: true };
+    const { goalId } = await daemon.call('goals.add', added);
+    const refusing = daemon.refusal('worktrees.add', { goalId });
+    const git = { pid: await turn.ready() };
+    const { scopes } = await daemon.call('processes', {});
+    const lost = scopes.find(({ purpose }) => purpose === 'git worktree')!;
+    signalVerified(startReceipt(daemon.scopeDir(lost.scopeId))!.guardian, 'SIGKILL');
+    expect(await refusing).toMatchObject({
+      code: 'ownership_unverified',
+      exitCode: 6,
+      details: { scopeId: lost.scopeId },
     });
-    await killGuardianAt(daemon, { at: 'after gate' });
-    const reply = await daemon.attempt('worktrees.add', { goalId });
-    if (!reply.ok) expect(reply.error).toMatchObject({ code: 'ownership_unverified', exitCode: 6 });
-    const { runId } = await daemon.exec(other.goalId, 'exit 3');
-    expect(await daemon.proved(runId)).toMatchObject({ result: { code: 3 } });
+    await turn.release();
+    await isGone(git.pid);
+    expect(await daemon.scope(lost.scopeId)).toMatchObject({ holdsSlot: false, assessment: { state: 'unverified' } });
+    const other = await daemon.call('goals.add', { ...added, title: 'another' });
+    expect(await daemon.call('repos.list', {})).toMatchObject({ repositories: [{ repoId: other.repoId }] });
   });
 });
 
