@@ -38,3 +38,14 @@ export function sha256(text: string): string {
 }
 
 export const canonicalDigest = (value: unknown): string => sha256(canonicalJson(value));
+
+/** Whether two JSON values are the same, whatever the order of their keys; an undefined field is no field. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [a, b] as [Record<string, unknown>, Record<string, unknown>];
+  for (const key of Object.keys(left)) if (!sameJson(left[key], right[key])) return false;
+  for (const key of Object.keys(right)) if (right[key] !== undefined && left[key] === undefined) return false;
+  return true;
+}

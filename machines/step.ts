@@ -5,7 +5,7 @@
  * emptied before every use.
  */
 import type { AnyActorScope, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
-import { canonicalJson } from './canonical.ts';
+import { sameJson } from './canonical.ts';
 import type { ActorDefinition, PersistedSnapshot } from './definition.ts';
 import { type Effect, type EffectType, isEffectType } from './effects.ts';
 import type { MachineEvent } from './events/envelope.ts';
@@ -74,27 +74,23 @@ export function step(machine: AnyStateMachine, snapshot: AnyMachineSnapshot, eve
   return { snapshot: next, effects, change: effects.length > 0 || isDifferent(snapshot, next) ? 'changed' : 'noop' };
 }
 
-function isDifferent(before: AnyMachineSnapshot, after: AnyMachineSnapshot): boolean {
-  if (!isSame(before.value, after.value)) return true;
-  const [old, recent] = [before.context, after.context] as [Readonly<Record<string, unknown>>, typeof before.context];
-  if (old === recent) return false;
-  return [...new Set([...Object.keys(old), ...Object.keys(recent)])].some(
-    (field) => !isSame(old[field], recent[field]),
-  );
-}
+/** An assignment keeps the fields that it does not name, so hardly anything has to be compared. */
+const isDifferent = (before: AnyMachineSnapshot, after: AnyMachineSnapshot): boolean =>
+  !sameJson(before.value, after.value) || !sameJson(before.context, after.context);
 
-/** An assignment keeps the fields that it does not name, so hardly anything has to be spelt out. */
-function isSame(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  return a !== undefined && b !== undefined && canonicalJson(a) === canonicalJson(b);
-}
-
-/** The JSON that a row holds. Contexts are JSON already, so nothing is lost. */
+/**
+ * The JSON that a row holds: what `getPersistedSnapshot` makes of a chart without children and history, which these are
+ * (JRN-11), without its walk through a context that is JSON already.
+ */
 export function toPersisted(
   definition: Pick<ActorDefinition, 'machine'>,
   snapshot: AnyMachineSnapshot,
 ): PersistedSnapshot {
-  return definition.machine.getPersistedSnapshot(snapshot) as unknown as PersistedSnapshot;
+  const { status, output, error, value, historyValue, context, children } = snapshot;
+  if (Object.keys(children).length > 0 || Object.keys(historyValue).length > 0) {
+    return definition.machine.getPersistedSnapshot(snapshot) as unknown as PersistedSnapshot;
+  }
+  return { status, output, error, value, historyValue: {}, context, children: {} };
 }
 
 /**

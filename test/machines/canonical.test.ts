@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalDigest, canonicalJson, sha256 } from '../../machines/canonical.ts';
+import { canonicalDigest, canonicalJson, sameJson, sha256 } from '../../machines/canonical.ts';
 
 const json = fc.jsonValue();
 
@@ -49,5 +49,26 @@ describe('the one spelling of a value (K8)', () => {
   it('is digested as UTF-8', () => {
     expect(sha256('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
     expect(canonicalDigest('ä')).toBe(sha256('"ä"'));
+  });
+});
+
+describe('sameness (K3)', () => {
+  it('is the same as one spelling', () => {
+    const near = fc.tuple(json, json).chain(([a, b]) => fc.constantFrom([a, b], [a, JSON.parse(JSON.stringify(a))]));
+    fc.assert(
+      fc.property(near, ([a, b]) => {
+        expect(sameJson(a, b)).toBe(canonicalJson(a) === canonicalJson(b));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('sees a field that was added, dropped, emptied or moved into a list', () => {
+    expect(sameJson({ a: 1 }, { a: 1, b: null })).toBe(false);
+    expect(sameJson({ a: 1, b: undefined }, { a: 1 })).toBe(true);
+    expect(sameJson([1], [1, 2])).toBe(false);
+    expect(sameJson([1, 2], [1])).toBe(false);
+    expect(sameJson({ 0: 1 }, [1])).toBe(false);
+    expect(sameJson(null, {})).toBe(false);
   });
 });
