@@ -9,7 +9,7 @@ import type { GenerationId, GoalId, RepoId, ScopeId } from '../../../machines/id
 import type { Draft } from '../../host/outcome.ts';
 import { committed } from '../actorAccess.ts';
 import type { DaemonContext } from '../context.ts';
-import { contractDraft } from '../contract/record.ts';
+import { contractDraft, tellGeneration } from '../contract/record.ts';
 import { filterDriversOf, git, Serial } from '../git/git.ts';
 import { gitDirectoryOf } from '../git/locate.ts';
 import { OperatingError } from '../operatingError.ts';
@@ -72,6 +72,7 @@ async function create(context: DaemonContext, plan: WorktreePlan): Promise<void>
   }
   const head = await git(context, { scopeId: freshScope(context), cwd: plan.path, args: ['rev-parse', 'HEAD'] });
   assertAccepted(await context.host.submit(registration(context, plan, head.toString('latin1').trim())));
+  await tellGeneration(context, plan.generationId);
 }
 
 /** HEAD is there in every repository, so what it names is missing only where nothing was committed yet. */

@@ -3,7 +3,7 @@ import type { GenerationId } from '../../../machines/ids.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
 import type { Store } from '../../../persistence/store.ts';
 import type { Draft } from '../../host/outcome.ts';
-import { everyActor } from '../actorAccess.ts';
+import { everyActor, required } from '../actorAccess.ts';
 import type { Runtime } from '../runtime.ts';
 import { draft } from '../submission.ts';
 
@@ -26,6 +26,15 @@ export async function tellGenerations({ host, store }: Pick<Runtime, 'host' | 's
     if (snapshot === 'corrupt' || snapshot.matches({ lifecycle: 'sealed' }) || isTold(snapshot, store)) continue;
     await host.submit(contractDraft(store, id as GenerationId));
   }
+}
+
+/** For a generation that was registered while the contract was being verified, and so was told by nobody. */
+export async function tellGeneration(
+  { host, store }: Pick<Runtime, 'host' | 'store'>,
+  generationId: GenerationId,
+): Promise<void> {
+  const snapshot = required(host, 'worktreeGeneration', generationId);
+  if (!isTold(snapshot, store)) await host.submit(contractDraft(store, generationId));
 }
 
 function isTold({ context }: GenerationSnapshot, store: Pick<Store, 'contracts'>): boolean {
