@@ -41,7 +41,7 @@ export async function daemonOnSmallDisk(size: string): Promise<SmallDisk> {
     fill: () => fillUp(ballast),
     free: () => rmSync(ballast),
     remount: (options) => {
-      execFileSync(prefix[0]!, [...prefix.slice(1), 'mount', '-o', `remount,${options}`, disk]);
+      execFileSync(prefix[0]!, [...prefix.slice(1), 'mount', '-o', `remount,bind,${options}`, disk]);
     },
   };
 }
