@@ -37,9 +37,16 @@ function found(daemon: TestDaemon): Record<Canary, string[]> {
   return holders;
 }
 
-/** What everybody on the machine can see of a process, and what its own user can. */
-const seenOf = (pid: number): string =>
-  ['cmdline', 'environ'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'latin1')).join('\n');
+/** What everybody on the machine can see of a process, and what its own user can, if the process lets them. */
+function seenOf(pid: number): string {
+  const seen = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  try {
+    return `${seen}\n${readFileSync(`/proc/${pid}/environ`, 'latin1')}`;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    return seen;
+  }
+}
 
 async function failingLaunches(daemon: TestDaemon, goalId: string): Promise<void> {
   const { argument, environment, input } = canaries;
