@@ -2,7 +2,8 @@
  * Which installation controls a repository. The record lies in the common git directory, where every installation that
  * could reach the worktrees finds it: two of them never control one repository.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatingError } from '../operatingError.ts';
 
@@ -16,14 +17,11 @@ interface AuthorityRecord {
 /** Claims the repository, or finds our own earlier claim. Throws `not_controller` (exit 4) for somebody else's. */
 export function claimRepository(commonGitDir: string, installationId: string): void {
   const path = join(commonGitDir, fileName);
+  const draft = join(commonGitDir, `.custody-${randomUUID()}`);
   try {
-    const file = openSync(path, 'wx', 0o644);
-    try {
-      writeSync(file, `${JSON.stringify({ version: 1, installationId } satisfies AuthorityRecord)}\n`);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    writeRecord(draft, { version: 1, installationId });
+    // Linking refuses a name that is taken, and nobody ever reads half a record.
+    linkSync(draft, path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EEXIST') {
@@ -34,6 +32,18 @@ export function claimRepository(commonGitDir: string, installationId: string): v
       });
     }
     assertOurs(path, installationId);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function writeRecord(path: string, record: AuthorityRecord): void {
+  const file = openSync(path, 'wx', 0o644);
+  try {
+    writeSync(file, `${JSON.stringify(record)}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 
