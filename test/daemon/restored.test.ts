@@ -7,6 +7,8 @@ describe('WT-04, ruling 29: a store that was restored', () => {
   it('seals no worktree that a forgotten run may be writing to', async () => {
     const daemon = await testDaemon().start();
     const { goalId, generationId } = await daemon.goal();
+    // With the contract in the copy, nothing but the gap stands between this worktree and its seal.
+    await daemon.event({ type: 'contract.verified' });
     const copy = join(daemon.home.dir, 'backup.db');
     await daemon.call('backup', { to: copy });
     const forgotten = await daemon.exec(goalId, 'exec sleep 600', { onRootExit: 'wait' });
@@ -20,7 +22,7 @@ describe('WT-04, ruling 29: a store that was restored', () => {
     const refused = await daemon.refusal('worktrees.seal', { id: generationId });
     expect(refused).toMatchObject({
       code: 'seal_refused',
-      details: { blockers: [expect.objectContaining({ code: 'coverage_gap' })] },
+      details: { blockers: expect.arrayContaining([expect.objectContaining({ code: 'coverage_gap' })]) },
     });
     // Also after a further start of the same boot, which finds nothing restored any more.
     await daemon.restart();
