@@ -236,7 +236,7 @@ function privateDirectory(path: string): void {
   chmodSync(path, 0o700);
 }
 
-/** Name, code and stack of our own frames; a message may quote a workload. */
+/** Name, code, the message cut short, and the stack of our own frames: for the private log, never for a reply. */
 function describe(error: unknown): Record<string, unknown> {
   const { name, code, message, stack } = (error ?? {}) as {
     name?: string;
