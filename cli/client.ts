@@ -2,8 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { CallName, StreamName } from '../actors/daemon/api/contract.ts';
 import type { ApiError, Reply } from '../actors/daemon/api/views.ts';
-import type { OperatingError } from '../actors/daemon/operatingError.ts';
-import type { Rendezvous } from '../actors/daemon/places.ts';
+import type { OperatingError } from '../actors/runtime/operatingError.ts';
+import type { Rendezvous } from '../actors/runtime/places.ts';
 import { daemonGone, daemonUnresponsive, fromApi, protocolError, usage } from './failure.ts';
 import { jsonLines } from './jsonLines.ts';
 import { type Answer, Broken, exchange, type Message, type Patience, Silent } from './wire.ts';

@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pino, { type Logger } from 'pino';
 import { loadConfig } from '../actors/daemon/config.ts';
-import { toApiError } from '../actors/daemon/operatingError.ts';
-import { placesOf } from '../actors/daemon/places.ts';
 import { startDaemon } from '../actors/daemon/start.ts';
 import { createSystemClock } from '../actors/observe/linux/clock.ts';
 import { probeExistence } from '../actors/observe/linux/probe.ts';
 import { selectAdapter } from '../actors/observe/select.ts';
+import { toApiError } from '../actors/runtime/operatingError.ts';
+import { placesOf } from '../actors/runtime/places.ts';
 import { version } from './version.ts';
 
 const { values: options } = parseArgs({

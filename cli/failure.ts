@@ -4,7 +4,7 @@
  */
 
 import type { ApiError } from '../actors/daemon/api/views.ts';
-import { OperatingError, toApiError } from '../actors/daemon/operatingError.ts';
+import { OperatingError, toApiError } from '../actors/runtime/operatingError.ts';
 
 /** The caller typed something that no command understands: exit 2, with the nearest thing that works. */
 export const usage = (message: string, next: readonly string[]): OperatingError =>

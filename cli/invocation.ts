@@ -1,7 +1,7 @@
 /** One run of the command line: its global options, its output, and its way to the daemon. */
 import type { CallArguments, CallName, StreamArguments, StreamName } from '../actors/daemon/api/contract.ts';
 import type { CallResults } from '../actors/daemon/api/results.ts';
-import { type Places, placesOf, type Rendezvous, readRendezvous } from '../actors/daemon/places.ts';
+import { type Places, placesOf, type Rendezvous, readRendezvous } from '../actors/runtime/places.ts';
 import { Client, DaemonAbsent } from './client.ts';
 import { fromApi } from './failure.ts';
 import { type Answer, Output } from './output.ts';

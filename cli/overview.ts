@@ -1,7 +1,7 @@
 /** `custody` alone: where the state is and the first few commands; the full list is one word away. */
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { readRendezvous } from '../actors/daemon/places.ts';
+import { readRendezvous } from '../actors/runtime/places.ts';
 import { globalsOf } from './action.ts';
 import { Invocation, localAnswer } from './invocation.ts';
 import { line } from './print/escape.ts';

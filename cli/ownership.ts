@@ -1,6 +1,6 @@
 /** Whose state it is. Root could open anybody's, and would leave files behind that their owner cannot (ruling 29). */
 import { lstatSync } from 'node:fs';
-import { OperatingError } from '../actors/daemon/operatingError.ts';
+import { OperatingError } from '../actors/runtime/operatingError.ts';
 import { notInitialised } from './failure.ts';
 
 /** Throws `store_missing`, or `store_permissions` when the directory is somebody else's or cannot be looked at. */

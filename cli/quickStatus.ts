@@ -1,6 +1,6 @@
 /** `custody status` in as little time as a process allows: one connection, one answer, nothing loaded for anything else. */
 import type { Reply, StatusView } from '../actors/daemon/api/views.ts';
-import { type Places, placesOf, readRendezvous } from '../actors/daemon/places.ts';
+import { type Places, placesOf, readRendezvous } from '../actors/runtime/places.ts';
 import { Client } from './client.ts';
 import { endWithReader } from './closedReader.ts';
 import { Output } from './output.ts';

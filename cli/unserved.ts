@@ -1,8 +1,8 @@
 /** Why nobody answers: there is no daemon, or there is one that cannot be reached. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OperatingError } from '../actors/daemon/operatingError.ts';
-import { type Places, readRendezvous } from '../actors/daemon/places.ts';
+import type { OperatingError } from '../actors/runtime/operatingError.ts';
+import { type Places, readRendezvous } from '../actors/runtime/places.ts';
 import { daemonNotRunning, daemonUnreachable } from './failure.ts';
 
 export async function unserved(places: Places): Promise<OperatingError> {

@@ -1,6 +1,6 @@
 /** Waiting for a run, with a sign of life on a terminal. */
 import type { CallResults } from '../actors/daemon/api/results.ts';
-import { OperatingError } from '../actors/daemon/operatingError.ts';
+import { OperatingError } from '../actors/runtime/operatingError.ts';
 import type { Invocation } from './invocation.ts';
 import type { Answer } from './output.ts';
 import { duration } from './print/quantity.ts';

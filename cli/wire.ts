@@ -3,7 +3,7 @@
  * so nothing has to be parsed but its head. Loading Node's HTTP client takes longer than the daemon takes to answer.
  */
 import { createConnection, type Socket } from 'node:net';
-import { withSocketAddress } from '../actors/daemon/places.ts';
+import { withSocketAddress } from '../actors/runtime/places.ts';
 
 export interface Message {
   readonly method: 'GET' | 'POST';

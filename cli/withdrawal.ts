@@ -1,5 +1,5 @@
 /** When a daemon that was told to leave is gone. */
-import { type Places, readRendezvous } from '../actors/daemon/places.ts';
+import { type Places, readRendezvous } from '../actors/runtime/places.ts';
 
 const lookAgainAfterMs = 10;
 /** One that was killed while it left withdraws nothing; its successor finds that out. */

@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
+import { OperatingError } from '../runtime/operatingError.ts';
+import type { Places } from '../runtime/places.ts';
 import type { ConfigValueView } from './api/views.ts';
-import { OperatingError } from './operatingError.ts';
-import type { Places } from './places.ts';
 
 interface Parameter {
   readonly default: number | string;

@@ -1,16 +1,18 @@
 /** What the handlers of calls work with: the runtime and its live services. */
 
+import type { Runtime } from '../runtime/runtime.ts';
+import type { LoadedConfig } from './config.ts';
 import type { Findings } from './findings.ts';
 import type { GuardianTalk } from './guardianTalk.ts';
 import type { LaunchCoordinator } from './launch/coordinator.ts';
 import type { PendingLaunches } from './launch/pendingLaunches.ts';
 import type { SlotPool } from './launch/slotPool.ts';
 import type { Root } from './root.ts';
-import type { Runtime } from './runtime.ts';
 import type { DeadlineService } from './services/deadlineService.ts';
 import type { ReceiptService } from './services/receiptService.ts';
 
 export interface DaemonContext extends Runtime {
+  readonly loadedConfig: LoadedConfig;
   readonly pendingLaunches: PendingLaunches;
   readonly slotPool: SlotPool;
   readonly launches: LaunchCoordinator;

@@ -1,4 +1,6 @@
 /** Which handler answers which call. The type makes a call without a handler a compile error. */
+
+import { OperatingError } from '../runtime/operatingError.ts';
 import type { CallName, ParsedArguments, StreamName } from './api/contract.ts';
 import type { CallResults } from './api/results.ts';
 import type { Reply } from './api/views.ts';
@@ -16,7 +18,6 @@ import { tellGenerations } from './contract/record.ts';
 import { verifyContract } from './contract/verify.ts';
 import { diagnoseOnline } from './doctor.ts';
 import { healthOf } from './health.ts';
-import { OperatingError } from './operatingError.ts';
 import type { RecoveryCounts } from './recovery.ts';
 
 export type ServingContext = DaemonContext & Shutdown & { readonly recovered: RecoveryCounts };

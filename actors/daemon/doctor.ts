@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { StoreError } from '../../persistence/errors.ts';
 import { openStore, type Store } from '../../persistence/store.ts';
 import { guardianBinary, guardianDigest } from '../../pty/launch/binary.ts';
-import { everyActor } from './actorAccess.ts';
+import { everyActor } from '../runtime/actorAccess.ts';
+import type { Places } from '../runtime/places.ts';
 import type { CheckView } from './api/views.ts';
 import { calendarClock } from './calendarClock.ts';
 import { loadConfig } from './config.ts';
 import type { DaemonContext } from './context.ts';
 import { contractName } from './contract/record.ts';
 import { isContractCurrent } from './contract/verify.ts';
+import { isInPlace } from './git/worktreeIdentity.ts';
 import { healthOf } from './health.ts';
-import type { Places } from './places.ts';
-import { isInPlace } from './worktreeIdentity.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,7 @@
 /** Who executes what the charts ask for. A once-only effect that a former daemon left open is resolved by looking. */
 import type { EffectParams } from '../../machines/effects.ts';
 import type { Host } from '../host/api.ts';
-import { committed } from './actorAccess.ts';
+import { committed } from '../runtime/actorAccess.ts';
 import type { LaunchCoordinator } from './launch/coordinator.ts';
 
 interface Executors {

@@ -5,9 +5,9 @@
 import { join } from 'node:path';
 import { controlClient } from '../../pty/launch/control.ts';
 import { ControlError } from '../../pty/launch/controlError.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import type { ProcessView } from './api/views.ts';
 import type { Findings } from './findings.ts';
-import type { Runtime } from './runtime.ts';
 
 export interface Membership {
   readonly members: readonly ProcessView[];

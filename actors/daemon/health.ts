@@ -1,7 +1,7 @@
 /** The one health value (REC-08): status, processes and doctor show views of this and compute nothing of their own. */
 import { assessOwnership } from '../../machines/assessment.ts';
 import type { StoreError } from '../../persistence/errors.ts';
-import { everyActor } from './actorAccess.ts';
+import { everyActor } from '../runtime/actorAccess.ts';
 import type { FindingView, HealthView } from './api/views.ts';
 import type { DaemonContext } from './context.ts';
 import { silence } from './guardianTalk.ts';

@@ -1,10 +1,10 @@
 /** `custody init`: makes the store, or looks at the one that is there, and checks once that containment works on this host. */
 import { openStore } from '../../persistence/store.ts';
 import { guardianBinary, guardianDigest } from '../../pty/launch/binary.ts';
+import type { Places } from '../runtime/places.ts';
 import type { CheckView } from './api/views.ts';
 import { calendarClock } from './calendarClock.ts';
 import { isContractCurrent, verifyContract } from './contract/verify.ts';
-import type { Places } from './places.ts';
 
 export interface InitView {
   readonly stateDir: string;

@@ -5,8 +5,8 @@ import { everyMs$, reporting$ } from '../observe/streams/input.ts';
 
 import { observations$ } from '../observe/streams/observations.ts';
 import { receipts$ } from '../observe/streams/receipts.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import { createRoot, type Root } from './root.ts';
-import type { Runtime } from './runtime.ts';
 import type { DeadlineService } from './services/deadlineService.ts';
 import type { ObservationService } from './services/observationService.ts';
 import type { ReceiptService } from './services/receiptService.ts';

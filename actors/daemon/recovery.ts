@@ -5,12 +5,12 @@
  */
 import type { ScopeSnapshot } from '../../machines/executionScope.ts';
 import type { Draft } from '../host/outcome.ts';
-import { everyActor } from './actorAccess.ts';
+import { everyActor } from '../runtime/actorAccess.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { draft } from '../runtime/submission.ts';
 import type { Findings } from './findings.ts';
 import { isRestored } from './restored.ts';
-import type { Runtime } from './runtime.ts';
 import type { ReceiptService } from './services/receiptService.ts';
-import { draft } from './submission.ts';
 
 type Parts = Pick<Runtime, 'host' | 'store' | 'clock' | 'log'> & {
   readonly receipts: ReceiptService;

@@ -5,9 +5,9 @@
  * with the first write of the start that noticed it, so that a crash in between loses nothing.
  */
 import type { Store } from '../../persistence/store.ts';
-import { everyActor } from './actorAccess.ts';
-import type { Runtime } from './runtime.ts';
-import { draft } from './submission.ts';
+import { everyActor } from '../runtime/actorAccess.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { draft } from '../runtime/submission.ts';
 
 const unsettled = 'restored.unsettled';
 const settled = 'restored.settled';

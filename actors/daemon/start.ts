@@ -9,7 +9,10 @@ import type { Failpoint } from '../host/failpoint.ts';
 import { createHost } from '../host/host.ts';
 import type { Clock } from '../observe/clock.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
-import { intact } from './actorAccess.ts';
+import { intact } from '../runtime/actorAccess.ts';
+import { daemonLeaving } from '../runtime/operatingError.ts';
+import type { Places } from '../runtime/places.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import { becomeReachable, type Reachability } from './api/reachability.ts';
 import { type ApiServer, callsAnswered, createApi, createApiServer } from './api/server.ts';
 import { isPausedBefore } from './commands/lifecycle.ts';
@@ -25,11 +28,8 @@ import { LaunchCoordinator } from './launch/coordinator.ts';
 import { type LaunchPoint, PendingLaunches } from './launch/pendingLaunches.ts';
 import { SlotPool } from './launch/slotPool.ts';
 import { createLiveSystem } from './liveSystem.ts';
-import { daemonLeaving } from './operatingError.ts';
-import type { Places } from './places.ts';
 import { recover } from './recovery.ts';
 import { markRestored, settleRestored } from './restored.ts';
-import type { Runtime } from './runtime.ts';
 import { createDeadlineService } from './services/deadlineService.ts';
 import { createObservationService } from './services/observationService.ts';
 import { createReceiptService } from './services/receiptService.ts';
@@ -89,7 +89,6 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   const runtime: Runtime = {
     places,
     config: loadedConfig.config,
-    loadedConfig,
     store,
     storeFailure: watch.failure,
     host,
@@ -101,7 +100,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     startedMonoMs: clock.monoMs(),
     leaving: leaving.signal,
   };
-  const context = wire(runtime, new PendingLaunches(failpoint));
+  const context = wire({ ...runtime, loadedConfig }, new PendingLaunches(failpoint));
   watch.onChange((event) => context.root.send(event));
   await context.slotPool.sweep((scopeId) => store.actors.keyOf({ kind: 'executionScope', id: scopeId }) !== undefined);
   await endInterruptedChecks(places.runDir);
@@ -129,7 +128,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
 }
 
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
-function wire(runtime: Runtime, pendingLaunches: PendingLaunches): DaemonContext {
+function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLaunches: PendingLaunches): DaemonContext {
   const isProved = (scopeId: string) => {
     const scope = intact(runtime.host, 'executionScope', scopeId);
     return scope !== undefined && scope !== 'corrupt' && scope.hasTag('capacityReleased');

@@ -11,18 +11,17 @@ import type { ScopeSnapshot } from '../../machines/executionScope.ts';
 import { controlClient } from '../../pty/launch/control.ts';
 import { ControlError } from '../../pty/launch/controlError.ts';
 import type { DrainEvent } from '../../pty/launch/controlMessages.ts';
-import { committed } from '../daemon/actorAccess.ts';
-import type { LaunchCoordinator } from '../daemon/launch/coordinator.ts';
-import type { Runtime } from '../daemon/runtime.ts';
-import { createSequence } from '../daemon/runtime.ts';
-import type { ReceiptService } from '../daemon/services/receiptService.ts';
-import { draft } from '../daemon/submission.ts';
+import { committed } from '../runtime/actorAccess.ts';
+import { createSequence, type Runtime } from '../runtime/runtime.ts';
+import { draft } from '../runtime/submission.ts';
 import { endWitnesses } from './endWitnesses.ts';
 
 export interface DrainParts
   extends Pick<Runtime, 'host' | 'store' | 'adapter' | 'places' | 'guardian' | 'config' | 'log' | 'clock' | 'leaving'> {
-  readonly receipts: ReceiptService;
-  readonly launches: LaunchCoordinator;
+  /** Reads the receipts of a scope now and commits what is authentic. */
+  readonly receipts: { look(scopeId: string): Promise<unknown> };
+  /** Closes the gate of a launch that was not released; a launch that is over already is left alone. */
+  readonly launches: { abandon(scopeId: string, reason: string): Promise<void> };
 }
 
 type Order = EffectParams['drainScope'];

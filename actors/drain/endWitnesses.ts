@@ -4,7 +4,7 @@
  */
 import type { ScopeSnapshot } from '../../machines/executionScope.ts';
 import { signalProcess } from '../../pty/launch/signal.ts';
-import type { Runtime } from '../daemon/runtime.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 
 type Parts = Pick<Runtime, 'guardian' | 'adapter' | 'clock' | 'log' | 'leaving'>;
 

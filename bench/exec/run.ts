@@ -8,7 +8,7 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { CallName } from '../../actors/daemon/api/contract.ts';
-import type { Rendezvous } from '../../actors/daemon/places.ts';
+import type { Rendezvous } from '../../actors/runtime/places.ts';
 import { Client } from '../../cli/client.ts';
 
 const rounds = Number(process.argv[2] ?? 60);

@@ -2,7 +2,7 @@
 import { Argument, type Command } from 'commander';
 import type { CallArguments, CallName } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
-import { readRendezvous } from '../../actors/daemon/places.ts';
+import { readRendezvous } from '../../actors/runtime/places.ts';
 import { action } from '../action.ts';
 import { Client } from '../client.ts';
 import { type IdKind, idKinds } from '../completions/shape.ts';

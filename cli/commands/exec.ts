@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import type { CallArguments } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
-import { OperatingError } from '../../actors/daemon/operatingError.ts';
+import { OperatingError } from '../../actors/runtime/operatingError.ts';
 import { action } from '../action.ts';
 import { parseDuration } from '../duration.ts';
 import { execFailureStatus, exitStatusOf } from '../exitStatus.ts';

@@ -1,5 +1,5 @@
 /** The end of the demonstration, whatever came before: the work is ended with proof, the daemon stopped, the directory removed. */
-import { OperatingError } from '../../actors/daemon/operatingError.ts';
+import { OperatingError } from '../../actors/runtime/operatingError.ts';
 import { failureOf } from '../failure.ts';
 import { quoted } from './narrator.ts';
 import type { Scratch } from './scratch.ts';

@@ -1,6 +1,6 @@
 /** Other programs' part in the demonstration: git, and a shell that looks on from outside. */
 import { execFile } from 'node:child_process';
-import { OperatingError } from '../../actors/daemon/operatingError.ts';
+import { OperatingError } from '../../actors/runtime/operatingError.ts';
 
 export interface CommandOptions {
   readonly env: Readonly<Record<string, string | undefined>>;

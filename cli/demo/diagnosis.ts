@@ -1,7 +1,7 @@
 /** What the demonstration's daemon complained of: its log goes with the directory, so a failure takes the lines along. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OperatingError } from '../../actors/daemon/operatingError.ts';
+import { OperatingError } from '../../actors/runtime/operatingError.ts';
 import { failureOf } from '../failure.ts';
 import type { Scratch } from './scratch.ts';
 

@@ -1,5 +1,5 @@
 /** The demonstration claims nothing that it has not seen: whatever differs from the promise ends it. */
-import { OperatingError } from '../../actors/daemon/operatingError.ts';
+import { OperatingError } from '../../actors/runtime/operatingError.ts';
 
 /** Throws `demo_failed` (exit 1) with what should have been and what was. */
 export function expectThat(holds: boolean, promise: string, seen?: unknown): asserts holds {

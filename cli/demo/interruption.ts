@@ -3,7 +3,7 @@
  * signal, so that everything that was started is ended in one place, in order, before this process leaves.
  */
 import { constants } from 'node:os';
-import { OperatingError } from '../../actors/daemon/operatingError.ts';
+import { OperatingError } from '../../actors/runtime/operatingError.ts';
 
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

@@ -2,7 +2,7 @@
  * The demonstration behind `custody demo`: a Goal, a worktree and an agent on a scratch clone; the daemon killed in the
  * middle; somebody who stays behind; the proof that ends it. Everything in one directory, which is removed.
  */
-import { OperatingError } from '../../actors/daemon/operatingError.ts';
+import { OperatingError } from '../../actors/runtime/operatingError.ts';
 import { failureOf } from '../failure.ts';
 import { localAnswer } from '../invocation.ts';
 import { Output } from '../output.ts';

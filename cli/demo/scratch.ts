@@ -5,8 +5,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { OperatingError } from '../../actors/daemon/operatingError.ts';
-import { type Places, placesOf } from '../../actors/daemon/places.ts';
+import { OperatingError } from '../../actors/runtime/operatingError.ts';
+import { type Places, placesOf } from '../../actors/runtime/places.ts';
 import { scripts } from './scripts.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

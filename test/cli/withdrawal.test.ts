@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { placesOf } from '../../actors/daemon/places.ts';
+import { placesOf } from '../../actors/runtime/places.ts';
 import { withdrawn } from '../../cli/withdrawal.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'custody-withdrawal-'));

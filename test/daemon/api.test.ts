@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createApi, createApiServer, listenAt } from '../../actors/daemon/api/server.ts';
-import { placesOf, readRendezvous } from '../../actors/daemon/places.ts';
+import { placesOf, readRendezvous } from '../../actors/runtime/places.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 
 const socketOf = (daemon: TestDaemon): string =>

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { placesOf, readRendezvous } from '../../actors/daemon/places.ts';
+import { placesOf, readRendezvous } from '../../actors/runtime/places.ts';
 import { turns } from '../guardian/support/fifo.ts';
 import { isAlive } from '../guardian/support/processes.ts';
 import { testDaemon } from '../support/daemon.ts';

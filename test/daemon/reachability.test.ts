@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { placesOf, readRendezvous } from '../../actors/daemon/places.ts';
+import { placesOf, readRendezvous } from '../../actors/runtime/places.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -8,7 +8,7 @@ import type { CallArguments, CallName } from '../../actors/daemon/api/contract.t
 import type { CallResults } from '../../actors/daemon/api/results.ts';
 import type { ApiError, EventView, Reply, WorktreeView } from '../../actors/daemon/api/views.ts';
 import { calendarClock } from '../../actors/daemon/calendarClock.ts';
-import { placesOf, readRendezvous } from '../../actors/daemon/places.ts';
+import { placesOf, readRendezvous } from '../../actors/runtime/places.ts';
 import { Client } from '../../cli/client.ts';
 import { openStore } from '../../persistence/store.ts';
 import { type DaemonHome, daemonHome, type HomeOptions } from './daemonHome.ts';

@@ -4,7 +4,7 @@
  */
 import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { directoryOf, type Places, type Rendezvous, socketDirectory } from '../places.ts';
+import { directoryOf, type Places, type Rendezvous, socketDirectory } from '../../runtime/places.ts';
 import { type ApiServer, listenAt } from './server.ts';
 
 export interface ReachabilityOptions {

@@ -11,8 +11,8 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { stream } from 'hono/streaming';
 import type { z } from 'zod';
-import { OperatingError, toApiError } from '../operatingError.ts';
-import { withSocketAddress } from '../places.ts';
+import { OperatingError, toApiError } from '../../runtime/operatingError.ts';
+import { withSocketAddress } from '../../runtime/places.ts';
 import { callSchemas, type StreamName, streamSchemas } from './contract.ts';
 import type { Reply } from './views.ts';
 

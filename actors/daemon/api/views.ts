@@ -2,18 +2,9 @@
  * What the daemon answers: plain JSON shapes, shared by the command line, the demo and later the browser. Times in
  * milliseconds, sizes in bytes, digests lowercase hex SHA-256, ids opaque (section F of the contract).
  */
+import type { ApiError } from '../../runtime/operatingError.ts';
 
-/** One error shape for every surface. `code` is normative; exit codes follow it (ruling 30). */
-export interface ApiError {
-  readonly code: string;
-  readonly message: string;
-  readonly retryable: boolean;
-  /** Commands or actions that help, most useful first. */
-  readonly next: readonly string[];
-  readonly exitCode: number;
-  /** What blocks: preconditions (exit 13), owning scopes (exit 6), differing fields (exit 11). */
-  readonly details?: Readonly<Record<string, unknown>>;
-}
+export type { ApiError };
 
 export type Reply<Data> =
   | {

@@ -1,11 +1,11 @@
 /** The journal as pages and as a stream. A follower pulls, so a slow one costs the daemon nothing but a wake-up. */
 import type { ActorKind } from '../../../machines/ids.ts';
-import { resolveId } from '../actorAccess.ts';
+import { resolveId } from '../../runtime/actorAccess.ts';
+import { OperatingError } from '../../runtime/operatingError.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { EventView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
-import { OperatingError } from '../operatingError.ts';
 import { eventViews } from '../views/eventView.ts';
 
 interface Filter {

@@ -1,12 +1,12 @@
 /** Stopping the daemon, pausing admission, and copying the store. */
-import { everyActor } from '../actorAccess.ts';
+import { everyActor } from '../../runtime/actorAccess.ts';
+import { OperatingError } from '../../runtime/operatingError.ts';
+import { draft } from '../../runtime/submission.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
-import { OperatingError } from '../operatingError.ts';
-import { requestKey } from '../requestIds.ts';
 import { admissionOf } from '../root.ts';
-import { draft } from '../submission.ts';
+import { requestKey } from './requestIds.ts';
 import { awaitScopes } from './waiting.ts';
 
 export interface Shutdown {

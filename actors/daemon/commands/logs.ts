@@ -2,9 +2,9 @@
 import { constants, type FSWatcher, watch } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { required, resolveId } from '../actorAccess.ts';
+import { required, resolveId } from '../../runtime/actorAccess.ts';
+import { OperatingError } from '../../runtime/operatingError.ts';
 import type { DaemonContext } from '../context.ts';
-import { OperatingError } from '../operatingError.ts';
 import { captureViews, rootScopeOf } from '../views/runView.ts';
 
 interface Arguments {

@@ -4,7 +4,7 @@ import type { RepositoryView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { claimRepository } from '../git/authorityRecord.ts';
 import { locateRepository } from '../git/locate.ts';
-import { requestKey } from '../requestIds.ts';
+import { requestKey } from './requestIds.ts';
 
 type Repository = ReturnType<DaemonContext['store']['repositories']['list']>[number];
 

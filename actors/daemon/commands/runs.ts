@@ -1,15 +1,15 @@
 /** Runs: listing, waiting and stopping. A stop names what was observed, never what was wished. */
 import { assessOwnership } from '../../../machines/assessment.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
-import { everyActor, required, resolveId, warningsOf } from '../actorAccess.ts';
+import { everyActor, required, resolveId, warningsOf } from '../../runtime/actorAccess.ts';
+import { OperatingError } from '../../runtime/operatingError.ts';
+import { assertAccepted, draft } from '../../runtime/submission.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { RunView, StopView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
-import { OperatingError } from '../operatingError.ts';
-import { requestKey, wasApplied } from '../requestIds.ts';
-import { assertAccepted, draft } from '../submission.ts';
 import { rootScopeOf, runDetailView, runView } from '../views/runView.ts';
+import { requestKey, wasApplied } from './requestIds.ts';
 import { isDrained, reached } from './waiting.ts';
 
 export async function listRuns(

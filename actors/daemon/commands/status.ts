@@ -1,7 +1,7 @@
 /** The installation at a glance, and every scope that is still owned. */
 import { assessOwnership } from '../../../machines/assessment.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
-import { everyActor } from '../actorAccess.ts';
+import { everyActor } from '../../runtime/actorAccess.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { ScopeView, StatusView } from '../api/views.ts';

@@ -3,7 +3,7 @@ import type { AnyMachineSnapshot } from 'xstate';
 import { waitFor } from 'xstate';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { ActorKind } from '../../../machines/ids.ts';
-import type { SnapshotOf } from '../actorAccess.ts';
+import type { SnapshotOf } from '../../runtime/actorAccess.ts';
 import type { DaemonContext } from '../context.ts';
 
 interface Wait<Snapshot> {

@@ -1,15 +1,15 @@
 /** Worktree generations: added, closed and sealed by explicit requests. */
 import { join } from 'node:path';
 import type { GenerationId, GoalId, RepoId } from '../../../machines/ids.ts';
-import { everyActor, required, resolveId, warningsOf } from '../actorAccess.ts';
+import { everyActor, required, resolveId, warningsOf } from '../../runtime/actorAccess.ts';
+import { OperatingError } from '../../runtime/operatingError.ts';
+import { assertAccepted, draft } from '../../runtime/submission.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { WorktreeView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
-import { OperatingError } from '../operatingError.ts';
-import { requestKey, reusedRequest, wasApplied } from '../requestIds.ts';
-import { assertAccepted, draft } from '../submission.ts';
 import { blockerViews, worktreeView } from '../views/worktreeView.ts';
+import { requestKey, reusedRequest, wasApplied } from './requestIds.ts';
 import { createWorktree, type WorktreePlan } from './worktreeCreation.ts';
 
 const by = 'operator';

@@ -3,9 +3,9 @@ import type { GenerationId } from '../../../machines/ids.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
 import type { Store } from '../../../persistence/store.ts';
 import type { Draft } from '../../host/outcome.ts';
-import { everyActor, required } from '../actorAccess.ts';
-import type { Runtime } from '../runtime.ts';
-import { draft } from '../submission.ts';
+import { everyActor, required } from '../../runtime/actorAccess.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { draft } from '../../runtime/submission.ts';
 
 export const contractName = 'scope-exit-proof/1';
 

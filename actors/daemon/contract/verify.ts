@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { release, version } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../../persistence/store.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
 import type { CallResults } from '../api/results.ts';
-import type { Runtime } from '../runtime.ts';
 import { contractName, tellGenerations } from './record.ts';
 import { batteryVersion, doesNotCover, runSelfCheck } from './selfCheck.ts';
 

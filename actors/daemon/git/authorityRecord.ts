@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { OperatingError } from '../operatingError.ts';
+import { OperatingError } from '../../runtime/operatingError.ts';
 
 const fileName = 'custody.json';
 

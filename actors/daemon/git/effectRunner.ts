@@ -8,13 +8,13 @@ import { type AnyMachineSnapshot, waitFor } from 'xstate';
 import type { WorkloadResult } from '../../../machines/evidence.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { ScopeId } from '../../../machines/ids.ts';
-import { committed } from '../actorAccess.ts';
+import { committed } from '../../runtime/actorAccess.ts';
+import { daemonLeaving, OperatingError } from '../../runtime/operatingError.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { draft } from '../../runtime/submission.ts';
 import type { LaunchCoordinator } from '../launch/coordinator.ts';
-import { daemonLeaving, OperatingError } from '../operatingError.ts';
-import { type Recipe, recipeDigest } from '../recipe.ts';
+import { type Recipe, recipeDigest } from '../launch/recipe.ts';
 import { isEnding, type Root } from '../root.ts';
-import type { Runtime } from '../runtime.ts';
-import { draft } from '../submission.ts';
 
 type Parts = Pick<Runtime, 'host' | 'config' | 'places' | 'leaving'> & {
   readonly launches: LaunchCoordinator;

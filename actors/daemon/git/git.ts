@@ -1,6 +1,6 @@
 /** Custody's own git: serialised per repository, because parallel `git worktree add` fails on the repository's locks (D9). */
 import type { ScopeId } from '../../../machines/ids.ts';
-import { OperatingError } from '../operatingError.ts';
+import { OperatingError } from '../../runtime/operatingError.ts';
 import { filterDriversIn, gitCommand, listFilterSettings } from './command.ts';
 import { type EffectResult, runEffect } from './effectRunner.ts';
 

@@ -3,9 +3,9 @@
  * shared assessment of what is still owned, at the moment of asking.
  */
 import { assessOwnership, holdsSlot } from '../../../machines/assessment.ts';
-import { everyActor } from '../actorAccess.ts';
-import { OperatingError } from '../operatingError.ts';
-import type { Runtime } from '../runtime.ts';
+import { everyActor } from '../../runtime/actorAccess.ts';
+import { OperatingError } from '../../runtime/operatingError.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
 import type { PendingLaunches } from './pendingLaunches.ts';
 
 type Parts = Pick<Runtime, 'host' | 'config' | 'storeFailure'> & {

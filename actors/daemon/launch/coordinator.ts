@@ -6,11 +6,11 @@
 import { assertNoTransaction } from '../../../persistence/transaction.ts';
 import { EvidenceUnavailableError, GuardianLaunchError } from '../../../pty/launch/errors.ts';
 import type { Draft } from '../../host/outcome.ts';
-import type { Recipe } from '../recipe.ts';
-import type { Runtime } from '../runtime.ts';
-import { assertAccepted, draft } from '../submission.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { assertAccepted, draft } from '../../runtime/submission.ts';
 import { abandonedMessage, explain, LaunchStopped } from './launchStopped.ts';
 import type { PendingLaunch, PendingLaunches } from './pendingLaunches.ts';
+import type { Recipe } from './recipe.ts';
 import type { SlotPool } from './slotPool.ts';
 import { coordinatorRole as by, evidenceUnavailable, prepared, release, type StepParts, spawn } from './steps.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { Launch } from '../../../pty/launch/launch.ts';
 import type { ReservedSlots } from '../../../pty/launch/slots.ts';
-import type { Recipe } from '../recipe.ts';
+import type { Recipe } from './recipe.ts';
 
 export type LaunchOutcome =
   | { readonly kind: 'released' }

@@ -5,8 +5,8 @@
 import { Backoff } from '../../observe/streams/backoff.ts';
 import type { Deadline, DeadlineCommand, DeadlineSignal } from '../../observe/streams/deadlines.ts';
 import { createStreamInput, type StreamInput } from '../../observe/streams/input.ts';
-import type { Runtime } from '../runtime.ts';
-import { draft } from '../submission.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { draft } from '../../runtime/submission.ts';
 
 export interface ScopeDeadline extends Deadline {
   readonly scopeId: string;

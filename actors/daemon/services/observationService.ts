@@ -8,10 +8,10 @@ import type { Draft } from '../../host/outcome.ts';
 import { guardianFacts, processFacts } from '../../observe/facts.ts';
 import { Backoff } from '../../observe/streams/backoff.ts';
 import type { DueProcess, Observed } from '../../observe/streams/observations.ts';
-import { everyActor, intact, type SnapshotOf } from '../actorAccess.ts';
+import { everyActor, intact, type SnapshotOf } from '../../runtime/actorAccess.ts';
+import { createSequence, type Runtime } from '../../runtime/runtime.ts';
+import { draft } from '../../runtime/submission.ts';
 import type { Findings } from '../findings.ts';
-import { createSequence, type Runtime } from '../runtime.ts';
-import { draft } from '../submission.ts';
 import type { ReceiptService } from './receiptService.ts';
 
 type Parts = Pick<Runtime, 'host' | 'store' | 'clock' | 'log'> & {

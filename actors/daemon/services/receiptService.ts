@@ -11,10 +11,10 @@ import { type ScopeExpectation, type ScopeFindings, ScopeReceipts } from '../../
 import { Backoff } from '../../observe/streams/backoff.ts';
 import { createStreamInput, type StreamInput } from '../../observe/streams/input.ts';
 import type { ReceiptEvent, ScopeCommand } from '../../observe/streams/receipts.ts';
-import { committed, intact } from '../actorAccess.ts';
+import { committed, intact } from '../../runtime/actorAccess.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { draft } from '../../runtime/submission.ts';
 import type { Findings } from '../findings.ts';
-import type { Runtime } from '../runtime.ts';
-import { draft } from '../submission.ts';
 
 type Parts = Pick<Runtime, 'host' | 'store' | 'places' | 'clock'> & { readonly findings: Findings };
 

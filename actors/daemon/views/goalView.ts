@@ -1,6 +1,6 @@
 /** A Goal as the command line shows it. */
 import { goalEligibility } from '../../../machines/goalEligibility.ts';
-import { committed, everyActor, required } from '../actorAccess.ts';
+import { committed, everyActor, required } from '../../runtime/actorAccess.ts';
 import type { EventView, GoalDetailView, GoalView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
 import { eventViews } from './eventView.ts';

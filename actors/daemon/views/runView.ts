@@ -5,7 +5,7 @@ import { assessOwnership } from '../../../machines/assessment.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { RunSnapshot } from '../../../machines/run.ts';
 import { ScopeReceipts } from '../../observe/receipts/scope.ts';
-import { committed, intact, required } from '../actorAccess.ts';
+import { committed, intact, required } from '../../runtime/actorAccess.ts';
 import type { CaptureView, ReceiptView, RunDetailView, RunView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
 import type { Membership } from '../guardianTalk.ts';

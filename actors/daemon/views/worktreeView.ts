@@ -1,6 +1,6 @@
 /** A worktree generation as the command line shows it, and what stands between it and its seal. */
 import { type GenerationSnapshot, sealBlockersOf } from '../../../machines/worktreeGeneration.ts';
-import { required } from '../actorAccess.ts';
+import { required } from '../../runtime/actorAccess.ts';
 import type { BlockerView, WorktreeView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
 import { statePath } from './scopeView.ts';

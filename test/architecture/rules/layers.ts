@@ -118,4 +118,45 @@ const noCycles: Rule = {
   allowed: [{ 'machines/a.ts': "import './b.ts'; import './c.ts';", 'machines/b.ts': "import './c.ts';" }],
 };
 
-export const layerRules: readonly Rule[] = [direction, knownFolders, homes, noCycles];
+/** `actors/drain/scope.ts` → `actors/drain`; undefined for what lies beside the subfolders. */
+function actorFolderOf(path: string): string | undefined {
+  return /^actors\/[^/]+(?=\/)/.exec(path)?.[0];
+}
+
+const actorFolders: Rule = {
+  name: 'no folder of actors/ imports itself through others',
+  check(files) {
+    const graph = new Map<string, Set<string>>();
+    for (const file of productionScripts(files, 'actors/')) {
+      const own = actorFolderOf(file.path);
+      if (own === undefined) continue;
+      const targets = importsOf(file).flatMap(({ target }) => actorFolderOf(target) ?? []);
+      graph.set(own, new Set([...(graph.get(own) ?? []), ...targets.filter((target) => target !== own)]));
+    }
+    return cyclesIn(graph).map((members) => ({
+      path: members[0] ?? '',
+      line: 1,
+      message: `folder cycle: ${members.join(' → ')}`,
+    }));
+  },
+  caught: [
+    {
+      'actors/daemon/start.ts': "import { drain } from '../drain/scope.ts';",
+      'actors/drain/scope.ts': "import type { Runtime } from '../daemon/runtime.ts';",
+    },
+    {
+      'actors/drain/scope.ts': "import '../runtime/places.ts';",
+      'actors/runtime/runtime.ts': "import '../daemon/api/views.ts';",
+      'actors/daemon/start.ts': "import '../drain/witnesses.ts';",
+    },
+  ],
+  allowed: [
+    {
+      'actors/daemon/start.ts': "import '../drain/scope.ts'; import '../runtime/runtime.ts'; import './api/views.ts';",
+      'actors/daemon/api/views.ts': "import '../health.ts';",
+      'actors/drain/scope.ts': "import '../runtime/runtime.ts';",
+    },
+  ],
+};
+
+export const layerRules: readonly Rule[] = [direction, knownFolders, homes, noCycles, actorFolders];

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { withSocketAddress } from '../../../actors/daemon/places.ts';
+import { withSocketAddress } from '../../../actors/runtime/places.ts';
 
 export interface FaultyDaemon {
   readonly socket: string;

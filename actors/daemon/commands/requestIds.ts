@@ -3,9 +3,9 @@
  * of what the request creates follow from it, so that a repeat is the same request to the last byte.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import type { ActorKind } from '../../machines/ids.ts';
-import type { Host } from '../host/api.ts';
-import { OperatingError } from './operatingError.ts';
+import type { ActorKind } from '../../../machines/ids.ts';
+import type { Host } from '../../host/api.ts';
+import { OperatingError } from '../../runtime/operatingError.ts';
 
 export interface RequestKey {
   readonly requestId: string;

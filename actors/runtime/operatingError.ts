@@ -1,5 +1,16 @@
 /** An expected failure: a stable code, what it means for the exit status, and what to do next (section F, ruling 30). */
-import type { ApiError } from './api/views.ts';
+
+/** One error shape for every surface. `code` is normative; exit codes follow it (ruling 30). */
+export interface ApiError {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+  /** Commands or actions that help, most useful first. */
+  readonly next: readonly string[];
+  readonly exitCode: number;
+  /** What blocks: preconditions (exit 13), owning scopes (exit 6), differing fields (exit 11). */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
 
 export interface OperatingErrorFields {
   readonly code: string;

@@ -1,17 +1,29 @@
-/** What the parts of a running daemon share. Built once in `start.ts`; nothing in here is looked up globally. */
+/** What the parts of a running daemon share. Built once when it starts; nothing in here is looked up globally. */
 import type { Logger } from 'pino';
 import type { StoreError } from '../../persistence/errors.ts';
 import type { Store } from '../../persistence/store.ts';
 import type { Host } from '../host/api.ts';
 import type { Clock } from '../observe/clock.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
-import type { Config, LoadedConfig } from './config.ts';
 import type { Places } from './places.ts';
+
+/** The parameters in force; where each came from is the concern of whoever reads the file. */
+export interface Settings {
+  readonly capacity: number;
+  readonly handshakeMs: number;
+  readonly onRootExit: string;
+  readonly graceMs: number;
+  readonly drainBudgetMs: number;
+  readonly shutdownBudgetMs: number;
+  readonly observeIntervalMs: number;
+  readonly reconcileBatch: number;
+  readonly reconcileTimeMs: number;
+  readonly responseMs: number;
+}
 
 export interface Runtime {
   readonly places: Places;
-  readonly config: Config;
-  readonly loadedConfig: LoadedConfig;
+  readonly config: Settings;
   readonly store: Store;
   /** What the last write into the store ran into; undefined while writes succeed. */
   readonly storeFailure: () => StoreError | undefined;

@@ -1,8 +1,8 @@
 /** Which directory a generation is: the same path made anew is another one (WT-01). */
 import { statSync } from 'node:fs';
-import type { GenerationSnapshot } from '../../machines/worktreeGeneration.ts';
-import { gitDirectoryOf } from './git/locate.ts';
-import { OperatingError } from './operatingError.ts';
+import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
+import { OperatingError } from '../../runtime/operatingError.ts';
+import { gitDirectoryOf } from './locate.ts';
 
 export interface WorktreeFileIdentity {
   readonly dev: string;
