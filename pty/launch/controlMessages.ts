@@ -8,7 +8,8 @@ export const helloSchema = z.object({
   scope: z.string(),
   guardian: processSchema,
   workload: processSchema,
-  phase: z.enum(['gated', 'running', 'rootEnded', 'draining']),
+  /** `lingering`: the receipts are complete, and the terminal is held until its output has been read. */
+  phase: z.enum(['gated', 'running', 'rootEnded', 'draining', 'lingering']),
   terminating: z.boolean(),
 });
 

@@ -21,6 +21,15 @@ export interface LaunchFrame {
   readonly upSocketDir?: string;
   /** SHA-256 (hex) of other guardian executables that may enrol as nested ones. */
   readonly knownGuardians?: readonly string[];
+  /** The workload gets the terminal on its stdin as its controlling terminal. */
+  readonly terminal?: TerminalFrame;
+}
+
+export interface TerminalFrame {
+  /** The nonce of the end marker (endMarker.ts): 32 lowercase hex digits, used for nothing else. */
+  readonly marker: string;
+  /** How long the guardian keeps the terminal open after its last word for a reader that does not acknowledge it. */
+  readonly lingerMs: number;
 }
 
 const frameMaxBytes = 8 * 1024 * 1024;
@@ -44,6 +53,9 @@ function optionalLines(frame: LaunchFrame): string[] {
   if (frame.budgetMs !== undefined) lines.push(`budgetMs=${frame.budgetMs}`);
   if (frame.upSocketDir !== undefined) lines.push(`upSocketDir=${frame.upSocketDir}`);
   for (const digest of frame.knownGuardians ?? []) lines.push(`knownGuardian=${digest}`);
+  if (frame.terminal !== undefined) {
+    lines.push('terminal=1', `marker=${frame.terminal.marker}`, `lingerMs=${frame.terminal.lingerMs}`);
+  }
   return lines;
 }
 

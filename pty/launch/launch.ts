@@ -11,6 +11,11 @@ export interface LaunchRequest extends LaunchFrame {
   readonly guardianPath: string;
   /** Descriptors of the workload's stdin, stdout and stderr; the guardian itself keeps none of them. */
   readonly stdio: readonly [number, number, number];
+  /**
+   * The guardian stays in this process's session: for a launcher that an interactive shell has started in the terminal
+   * which its workload shall use. Without it a guardian has a session of its own, and the terminal must be a new one.
+   */
+  readonly sharesSession?: boolean;
 }
 
 /** Both identities and their context, as the guardian read them while neither pid could be reused. */
@@ -41,6 +46,11 @@ export interface Launch {
    * the gate byte has been sent there is nothing to abandon, and this only waits.
    */
   abandon(): Promise<GuardianExit>;
+  /**
+   * Says that everything up to the end marker has been read, so that the guardian need not hold the terminal any longer.
+   * Counts once, after the gate has been opened, and for a launch with a terminal only.
+   */
+  acknowledgeOutput(): void;
   /** Settles when the guardian has ended and been reaped; code 0 exactly when the exit receipt is durable. */
   readonly exited: Promise<GuardianExit>;
   /** Lets this process end although the guardian goes on. */
@@ -68,12 +78,12 @@ function spawnFailure(error: unknown): GuardianLaunchError {
   return new GuardianLaunchError({ code, phase: 'spawn', errno: errnoOf(error), cause: error });
 }
 
-/** Detached, because a guardian must not share the session, and so the hang-up, of its launcher. */
+/** Detached, because a guardian must not share the session, and so the hang-up, of a launcher that did not ask for it. */
 function spawnGuardian(request: LaunchRequest, end: AbortController): ChildProcess {
   try {
     return spawn(request.guardianPath, ['run'], {
       cwd: '/',
-      detached: true,
+      detached: request.sharesSession !== true,
       env: guardianEnvironment(),
       stdio: [...request.stdio, 'pipe'],
       signal: end.signal,
@@ -167,6 +177,11 @@ async function release(started: Started): Promise<{ released: true } | { execFai
   }
 }
 
+/** A guardian that has gone needs no acknowledgement, and its link takes none. */
+function acknowledge(started: Started): void {
+  if (started.link.writable) started.link.write('A');
+}
+
 /**
  * Starts a guardian with a gated child and returns when both identities are known. The workload has not run then and
  * will not before `openGate`. Throws GuardianLaunchError; by then no process of the launch is left.
@@ -176,6 +191,7 @@ export async function launchGuardian(request: LaunchRequest): Promise<Launch> {
   const ready = await handshake(started);
   let opened: ReturnType<Launch['openGate']> | undefined;
   let abandoned: Promise<GuardianExit> | undefined;
+  let acknowledged = request.terminal === undefined;
   return {
     pid: ready.guardian.pid,
     ready,
@@ -187,6 +203,11 @@ export async function launchGuardian(request: LaunchRequest): Promise<Launch> {
     abandon: () => {
       abandoned ??= opened === undefined ? dismiss(started) : started.exited;
       return abandoned;
+    },
+    acknowledgeOutput: () => {
+      if (acknowledged || opened === undefined) return;
+      acknowledged = true;
+      acknowledge(started);
     },
     unref: () => {
       started.child.unref();
