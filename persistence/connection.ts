@@ -7,8 +7,8 @@ import { mappingStoreErrors, StoreError } from './errors.ts';
 
 export type Connection = Database.Database;
 
-/** sqliteBusyMs of section 0.2: a writer waits this long for a foreign lock, then defers (CONC-01). */
-export const busyTimeoutMs = 250;
+/** What sqliteBusyMs of section 0.2 is by default: a writer waits this long for a foreign lock, then defers (CONC-01). */
+export const defaultBusyMs = 250;
 
 /** `Cust` in ASCII: tells our file from any other SQLite database. */
 export const applicationId = 0x43757374;
@@ -16,8 +16,11 @@ export const applicationId = 0x43757374;
 /** Stands in for what SQLite answers to a setting; only tests replace it. */
 export type ReadBack = (setting: string, value: unknown) => unknown;
 
-const settings: ReadonlyArray<readonly [setting: string, assign: string, expected: unknown]> = [
-  ['busy_timeout', `busy_timeout = ${busyTimeoutMs}`, busyTimeoutMs],
+type Setting = readonly [setting: string, assign: string, expected: unknown];
+
+const busyTimeout = (busyMs: number): Setting => ['busy_timeout', `busy_timeout = ${busyMs}`, busyMs];
+
+const settings: readonly Setting[] = [
   ['journal_mode', 'journal_mode = WAL', 'wal'],
   ['synchronous', 'synchronous = FULL', 2],
   ['foreign_keys', 'foreign_keys = ON', 1],
@@ -27,14 +30,21 @@ const settings: ReadonlyArray<readonly [setting: string, assign: string, expecte
   ['temp_store', 'temp_store = MEMORY', 2],
 ];
 
+export interface ConnectOptions {
+  readonly busyMs?: number | undefined;
+  readonly readBack?: ReadBack | undefined;
+}
+
 /** Opens an existing database for reading and writing. Throws StoreError; the file is never made or replaced. */
-export function connect(path: string, readBack: ReadBack = (_, value) => value): Connection {
-  const connection = mappingStoreErrors(() => new Database(path, { fileMustExist: true, timeout: busyTimeoutMs }));
+export function connect(path: string, options: ConnectOptions = {}): Connection {
+  const { busyMs = defaultBusyMs, readBack = (_: string, value: unknown) => value } = options;
+  const connection = mappingStoreErrors(() => new Database(path, { fileMustExist: true, timeout: busyMs }));
+  const wanted = [busyTimeout(busyMs), ...settings];
   try {
     mappingStoreErrors(() => {
-      for (const [, assign] of settings) connection.pragma(assign);
+      for (const [, assign] of wanted) connection.pragma(assign);
     });
-    for (const [setting, , expected] of settings) {
+    for (const [setting, , expected] of wanted) {
       const value = readBack(
         setting,
         mappingStoreErrors(() => connection.pragma(setting, { simple: true })),
@@ -64,7 +74,7 @@ export interface Header {
  */
 export function readHeader(path: string): Header {
   return mappingStoreErrors(() => {
-    const connection = new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+    const connection = new Database(path, { readonly: true, fileMustExist: true, timeout: defaultBusyMs });
     try {
       return {
         applicationId: connection.pragma('application_id', { simple: true }) as number,

@@ -65,6 +65,8 @@ export interface StoreOptions {
   readonly clock: Clock;
   /** Make the directory and the store when there are none. */
   readonly create: boolean;
+  /** sqliteBusyMs: how long a write waits for a foreign lock; 250 by default. */
+  readonly busyMs?: number;
   /** Stand-ins for what a kernel or SQLite may answer; for tests. */
   readonly faults?: {
     readonly filesystemType?: number;
@@ -89,7 +91,7 @@ export function openStore(options: StoreOptions): Store {
     const created = prepareFile(files, clock, warnings);
     const known = faults?.migrations ?? migrations;
     checkSchema(files.database, known);
-    connection = connect(files.database, faults?.readBack);
+    connection = connect(files.database, { busyMs: options.busyMs, readBack: faults?.readBack });
     migrate(connection, clock, known);
     return assemble({ connection, stateDir, files, clock, warnings, created, filesystem: filesystem.name, lock });
   } catch (thrown) {

@@ -1,82 +1,14 @@
 /**
- * Parameters of section 0.2 with where each value came from. The file is JSON with comments; a name that is not listed
- * here is an error, because a misspelt limit that is silently ignored is worse than a daemon that does not start.
+ * The value of each parameter (section 0.2) with where it came from. The file is JSON with comments; a name that is not
+ * listed is an error, because a misspelt limit that is silently ignored is worse than a daemon that does not start.
  */
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 import { OperatingError } from '../runtime/operatingError.ts';
 import type { Places } from '../runtime/places.ts';
 import type { ConfigValueView } from './api/views.ts';
+import { type Parameter, type Parameters, parameters } from './configParameters.ts';
 
-interface Parameter {
-  readonly default: number | string;
-  readonly unit: string | null;
-  readonly minimum?: number;
-  readonly choices?: readonly string[];
-  readonly description: string;
-}
-
-const parameters = {
-  capacity: {
-    default: 8,
-    unit: 'slots',
-    minimum: 1,
-    description: 'How many scopes may hold a slot at once.',
-  },
-  handshakeMs: {
-    default: 5_000,
-    unit: 'ms',
-    minimum: 100,
-    description:
-      'How long a guardian may take to report its identities; it closes its gate by itself after twice this.',
-  },
-  onRootExit: {
-    default: 'terminate',
-    unit: null,
-    choices: ['terminate', 'wait'],
-    description: 'What happens to what a root leaves behind: terminate drains it, wait keeps the scope live.',
-  },
-  graceMs: { default: 500, unit: 'ms', minimum: 0, description: 'Time between SIGTERM and the freeze of a drain.' },
-  drainBudgetMs: {
-    default: 2_000,
-    unit: 'ms',
-    minimum: 100,
-    description: 'Time that one scope has to drain before it counts as stalled.',
-  },
-  shutdownBudgetMs: { default: 30_000, unit: 'ms', minimum: 1_000, description: 'Time that a whole shutdown has.' },
-  observeIntervalMs: {
-    default: 1_000,
-    unit: 'ms',
-    minimum: 50,
-    description: 'Pause between two passes of the observation lane.',
-  },
-  reconcileBatch: {
-    default: 64,
-    unit: 'identities',
-    minimum: 1,
-    description: 'Identities sampled in one batch.',
-  },
-  reconcileTimeMs: {
-    default: 200,
-    unit: 'ms',
-    minimum: 1,
-    description: 'Time budget of one observation pass.',
-  },
-  responseMs: {
-    default: 250,
-    unit: 'ms',
-    minimum: 10,
-    description: 'How long a guardian may take to answer before it is shown as unresponsive; that moves nothing.',
-  },
-  logMaxBytes: {
-    default: 5_242_880,
-    unit: 'bytes',
-    minimum: 65_536,
-    description: 'Size at which the daemon log is rotated.',
-  },
-} as const satisfies Record<string, Parameter>;
-
-type Parameters = typeof parameters;
 export type Config = {
   readonly [Name in keyof Parameters]: Parameters[Name]['default'] extends string ? string : number;
 };
@@ -107,6 +39,15 @@ export function loadConfig(places: Places, env: Readonly<Record<string, string |
   return { config: config as Config, values, file: places.configFile };
 }
 
+/** For whoever tries again: the first pause and the longest one (REC-09, OBS-04). */
+export const retryPauses = ({
+  retryBackoffMs,
+  retryBackoffLongestMs,
+}: Pick<Config, 'retryBackoffMs' | 'retryBackoffLongestMs'>) => ({
+  firstMs: retryBackoffMs,
+  longestMs: retryBackoffLongestMs,
+});
+
 interface Place {
   readonly name: string;
   readonly next: string;
@@ -115,24 +56,19 @@ interface Place {
 const edit = (file: string): string => `edit ${file}`;
 
 function checked({ name, next }: Place, parameter: Parameter, raw: unknown): number | string {
-  if (parameter.choices) {
+  if ('choices' in parameter) {
     if (typeof raw === 'string' && parameter.choices.includes(raw)) return raw;
     throw invalid(`${name} must be one of ${parameter.choices.join(', ')}`, next);
   }
-  const value = typeof raw === 'string' ? Number(raw) : raw;
-  const minimum = parameter.minimum ?? 0;
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= minimum) return value;
-  throw invalid(`${name} must be a whole number of ${parameter.unit ?? 'units'}, at least ${minimum}`, next);
+  const value = typeof raw === 'string' && /^\d+$/.test(raw) ? Number(raw) : raw;
+  const { minimum, maximum, unit } = parameter;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= minimum && value <= maximum) return value;
+  throw invalid(`${name} must be a whole number of ${unit}, at least ${minimum} and at most ${maximum}`, next);
 }
 
 function readConfigFile(file: string): Record<string, unknown> {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw invalid(`cannot read ${file}: ${(cause as NodeJS.ErrnoException).code}`, edit(file));
-  }
+  const text = textOf(file);
+  if (text === undefined) return {};
   const errors: ParseError[] = [];
   const parsed: unknown = parse(text, errors, { allowTrailingComma: true });
   const first = errors[0];
@@ -142,9 +78,34 @@ function readConfigFile(file: string): Record<string, unknown> {
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw invalid(`${file} must hold one object`, edit(file));
+  // The parser sets what it reads, and a member named `__proto__` would become what every look-up falls back to.
+  if (Object.getPrototypeOf(parsed) !== Object.prototype)
+    throw invalid(`${file}: there is no parameter named "__proto__"`, edit(file));
   const unknownName = Object.keys(parsed).find((name) => !Object.hasOwn(parameters, name));
   if (unknownName) throw invalid(`${file}: there is no parameter named ${JSON.stringify(unknownName)}`, edit(file));
   return parsed as Record<string, unknown>;
+}
+
+const largestFileBytes = 1_048_576;
+
+/** Undefined when there is none. Opening or reading anything but a file could wait for ever, or never come to an end. */
+function textOf(file: string): string | undefined {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const found = fstatSync(descriptor);
+    if (!found.isFile())
+      throw invalid(`${file} is ${found.isDirectory() ? 'a directory' : 'not a regular file'}`, `move ${file} away`);
+    if (found.size > largestFileBytes) throw invalid(`${file} is larger than ${largestFileBytes} bytes`, edit(file));
+    return readFileSync(descriptor, 'utf8');
+  } catch (cause) {
+    if (cause instanceof OperatingError) throw cause;
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw invalid(`cannot read ${file}: ${code}`, edit(file));
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
 }
 
 function invalid(message: string, next: string): OperatingError {

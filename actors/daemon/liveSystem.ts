@@ -6,6 +6,7 @@ import { everyMs$, reporting$ } from '../observe/streams/input.ts';
 import { observations$ } from '../observe/streams/observations.ts';
 import { receipts$ } from '../observe/streams/receipts.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { retryPauses } from './config.ts';
 import { createRoot, type Root } from './root.ts';
 import type { DeadlineService } from './services/deadlineService.ts';
 import type { ObservationService } from './services/observationService.ts';
@@ -43,6 +44,7 @@ export function createLiveSystem(parts: Parts): Root {
             passes$: everyMs$(config.observeIntervalMs),
             batch: config.reconcileBatch,
             timeBudgetMs: config.reconcileTimeMs,
+            pauses: retryPauses(config),
           }),
         ),
       onReceipt: (event) => logged('receipt', receipts.onEvent(event)),

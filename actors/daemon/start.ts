@@ -58,7 +58,8 @@ export interface Daemon {
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const loadedConfig = loadConfig(options.places, options.env);
   const { clock, version } = options;
-  const opened = openStore({ stateDir: options.places.stateDir, clock, create: false });
+  const { sqliteBusyMs: busyMs } = loadedConfig.config;
+  const opened = openStore({ stateDir: options.places.stateDir, clock, create: false, busyMs });
   // A write of its own: whatever this start journals later is numbered after everything that came before.
   const watch = watchStore(opened, clock, () => {
     opened.meta.set('daemon.version', version);
@@ -84,6 +85,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     store,
     clock,
     failpoint,
+    limits: hostLimits(loadedConfig),
     onFault: ({ code, actor, type, error }) => log.error({ code, actor, type, error: describe(error) }, 'fault'),
   });
   const runtime: Runtime = {
@@ -126,6 +128,12 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     },
   };
 }
+
+const hostLimits = ({ config }: LoadedConfig) => ({
+  payloadBytes: config.payloadMaxBytes,
+  retryFirstMs: config.retryBackoffMs,
+  retryLongestMs: config.retryBackoffLongestMs,
+});
 
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
 function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLaunches: PendingLaunches): DaemonContext {

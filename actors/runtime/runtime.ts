@@ -19,6 +19,8 @@ export interface Settings {
   readonly reconcileBatch: number;
   readonly reconcileTimeMs: number;
   readonly responseMs: number;
+  readonly retryBackoffMs: number;
+  readonly retryBackoffLongestMs: number;
 }
 
 export interface Runtime {

@@ -7,6 +7,7 @@ import type { Deadline, DeadlineCommand, DeadlineSignal } from '../../observe/st
 import { createStreamInput, type StreamInput } from '../../observe/streams/input.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
+import { retryPauses } from '../config.ts';
 
 export interface ScopeDeadline extends Deadline {
   readonly scopeId: string;
@@ -26,14 +27,14 @@ export interface DeadlineService {
   disarm(scopeId: string): void;
 }
 
-type Parts = Pick<Runtime, 'host' | 'store' | 'clock' | 'log'>;
+type Parts = Pick<Runtime, 'host' | 'store' | 'clock' | 'log' | 'config'>;
 
 const idOf = (scopeId: string): string => `hard:${scopeId}`;
 
-export function createDeadlineService({ host, store, clock, log }: Parts): DeadlineService {
+export function createDeadlineService({ host, store, clock, log, config }: Parts): DeadlineService {
   const commands = createStreamInput<DeadlineCommand<ScopeDeadline>>();
   const stored = new Set<string>();
-  const backoff = new Backoff();
+  const backoff = new Backoff(retryPauses(config));
 
   function arm(deadline: ScopeDeadline): void {
     if (stored.has(deadline.scopeId)) commands.send({ arm: deadline });

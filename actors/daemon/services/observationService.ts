@@ -11,10 +11,11 @@ import type { DueProcess, Observed } from '../../observe/streams/observations.ts
 import { everyActor, intact, type SnapshotOf } from '../../runtime/actorAccess.ts';
 import { createSequence, type Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
+import { retryPauses } from '../config.ts';
 import type { Findings } from '../findings.ts';
 import type { ReceiptService } from './receiptService.ts';
 
-type Parts = Pick<Runtime, 'host' | 'store' | 'clock' | 'log'> & {
+type Parts = Pick<Runtime, 'host' | 'store' | 'clock' | 'log' | 'config'> & {
   readonly findings: Findings;
   readonly receipts: ReceiptService;
 };
@@ -29,8 +30,8 @@ const guardianKey = (scopeId: string): string => `a:${scopeId}`;
 const workloadKey = (runId: string): string => `b:${runId}`;
 
 export function createObservationService(parts: Parts): ObservationService {
-  const { host, store, clock, findings, receipts } = parts;
-  const stalled = new Backoff();
+  const { host, store, clock, config, findings, receipts } = parts;
+  const stalled = new Backoff(retryPauses(config));
   const nextId = createSequence(store);
   const watched = new WatchedScopes(host);
 

@@ -14,9 +14,10 @@ import type { ReceiptEvent, ScopeCommand } from '../../observe/streams/receipts.
 import { committed, intact } from '../../runtime/actorAccess.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
+import { retryPauses } from '../config.ts';
 import type { Findings } from '../findings.ts';
 
-type Parts = Pick<Runtime, 'host' | 'store' | 'places' | 'clock'> & { readonly findings: Findings };
+type Parts = Pick<Runtime, 'host' | 'store' | 'places' | 'clock' | 'config'> & { readonly findings: Findings };
 
 export interface ReceiptService {
   /** Commands for the watching stream; ends with the daemon. */
@@ -30,9 +31,9 @@ export interface ReceiptService {
 }
 
 export function createReceiptService(parts: Parts): ReceiptService {
-  const { host, findings, clock } = parts;
+  const { host, findings, clock, config } = parts;
   const commands = createStreamInput<ScopeCommand>();
-  const backoff = new Backoff();
+  const backoff = new Backoff(retryPauses(config));
 
   function watch(scope: ScopeSnapshot): void {
     const expected = expectationOf(parts, scope);

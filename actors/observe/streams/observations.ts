@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { LinuxAdapter, SampleRequest } from '../linux/adapter.ts';
 import { isProblem } from '../linux/context.ts';
 import type { Sample } from '../sample.ts';
-import { Backoff } from './backoff.ts';
+import { Backoff, type BackoffOptions } from './backoff.ts';
 
 /** A recorded process that somebody wants looked at. */
 export interface DueProcess {
@@ -61,6 +61,8 @@ export interface ObservationLaneOptions {
   /** Where an earlier daemon stopped. */
   readonly cursor?: string | null;
   readonly backoff?: Backoff;
+  /** Pauses after an unknown, and of the lane as a whole. */
+  readonly pauses?: BackoffOptions;
 }
 
 const LANE = 'lane';
@@ -74,14 +76,17 @@ class ObservationLane {
   readonly #options: Required<ObservationLaneOptions>;
   readonly #out: Subscriber<LaneEvent>;
   /** Pauses of the lane as a whole: no context, or a store that takes nothing. */
-  readonly #laneBackoff = new Backoff();
+  readonly #laneBackoff: Backoff;
   #cursor: string | null;
   #wanted = false;
   #running = false;
   #inputOver = false;
 
   constructor(options: ObservationLaneOptions, out: Subscriber<LaneEvent>) {
-    this.#options = { batch: 64, timeBudgetMs: 200, sliceMs: 4, cursor: null, backoff: new Backoff(), ...options };
+    const pauses = options.pauses ?? {};
+    const backoff = new Backoff(pauses);
+    this.#options = { batch: 64, timeBudgetMs: 200, sliceMs: 4, cursor: null, backoff, pauses, ...options };
+    this.#laneBackoff = new Backoff(pauses);
     this.#out = out;
     this.#cursor = this.#options.cursor;
   }

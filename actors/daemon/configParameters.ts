@@ -1,0 +1,137 @@
+/**
+ * The parameters of section 0.2 that something in this program goes by, each with its unit, bounds and meaning. A bound
+ * is part of the meaning: Node fires a timer of more than 2^31 - 1 ms at once, and SQLite's wait holds the whole process.
+ */
+
+export interface NumberParameter {
+  readonly default: number;
+  readonly unit: string;
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly description: string;
+}
+
+export interface ChoiceParameter {
+  readonly default: string;
+  readonly unit: null;
+  readonly choices: readonly string[];
+  readonly description: string;
+}
+
+export type Parameter = NumberParameter | ChoiceParameter;
+
+const second = 1_000;
+const minute = 60 * second;
+/** What the API and the guardian take at most for a grace or a budget. */
+const day = 24 * 60 * minute;
+const mebibyte = 1_048_576;
+
+export const parameters = {
+  capacity: {
+    default: 8,
+    unit: 'slots',
+    minimum: 1,
+    maximum: 10_000,
+    description: 'How many scopes may hold a slot at once.',
+  },
+  handshakeMs: {
+    default: 5 * second,
+    unit: 'ms',
+    minimum: 100,
+    maximum: 10 * minute,
+    description:
+      'How long a guardian may take to report its identities; it closes its gate by itself after twice this.',
+  },
+  onRootExit: {
+    default: 'terminate',
+    unit: null,
+    choices: ['terminate', 'wait'],
+    description: 'What happens to what a root leaves behind: terminate drains it, wait keeps the scope live.',
+  },
+  graceMs: {
+    default: 500,
+    unit: 'ms',
+    minimum: 0,
+    maximum: day,
+    description: 'Time between SIGTERM and the freeze of a drain.',
+  },
+  drainBudgetMs: {
+    default: 2 * second,
+    unit: 'ms',
+    minimum: 100,
+    maximum: day,
+    description: 'Time that one scope has to drain before it counts as stalled.',
+  },
+  shutdownBudgetMs: {
+    default: 30 * second,
+    unit: 'ms',
+    minimum: second,
+    maximum: day,
+    description: 'Time that a whole shutdown has.',
+  },
+  observeIntervalMs: {
+    default: second,
+    unit: 'ms',
+    minimum: 50,
+    maximum: 10 * minute,
+    description: 'Pause between two passes of the observation lane.',
+  },
+  reconcileBatch: {
+    default: 64,
+    unit: 'identities',
+    minimum: 1,
+    maximum: 10_000,
+    description: 'Identities sampled in one batch.',
+  },
+  reconcileTimeMs: {
+    default: 200,
+    unit: 'ms',
+    minimum: 1,
+    maximum: minute,
+    description: 'Time budget of one observation pass.',
+  },
+  responseMs: {
+    default: 250,
+    unit: 'ms',
+    minimum: 10,
+    maximum: minute,
+    description: 'How long a guardian may take to answer before it is shown as unresponsive; that moves nothing.',
+  },
+  retryBackoffMs: {
+    default: second,
+    unit: 'ms',
+    minimum: 10,
+    maximum: 10 * minute,
+    description: 'Pause after a failure; it doubles with every further one, up to retryBackoffLongestMs.',
+  },
+  retryBackoffLongestMs: {
+    default: 5 * minute,
+    unit: 'ms',
+    minimum: 10,
+    maximum: day,
+    description: 'The longest pause between two attempts.',
+  },
+  sqliteBusyMs: {
+    default: 250,
+    unit: 'ms',
+    minimum: 0,
+    maximum: 5 * second,
+    description: 'How long a write waits for a foreign lock on the database; the daemon does nothing else meanwhile.',
+  },
+  payloadMaxBytes: {
+    default: 16_384,
+    unit: 'bytes',
+    minimum: 2_048,
+    maximum: mebibyte,
+    description: 'The longest payload of an event; a longer one is refused as invalid_event.',
+  },
+  logMaxBytes: {
+    default: 5 * mebibyte,
+    unit: 'bytes',
+    minimum: 65_536,
+    maximum: 1_024 * mebibyte,
+    description: 'Size at which the daemon log is rotated.',
+  },
+} as const satisfies Record<string, Parameter>;
+
+export type Parameters = typeof parameters;
