@@ -21,7 +21,7 @@ const isAbandonedUnverified = and(['platformCovered', 'neverReleased', 'guardian
 
 export const executionScopeMachine = scopeSetup.createMachine({
   id: 'executionScope',
-  version: '1',
+  version: '2',
   type: 'parallel',
   context: ({ input }) => initialScopeContext(input),
   states: {
@@ -193,7 +193,11 @@ export const executionScopeMachine = scopeSetup.createMachine({
         },
         awaitingProof: {
           description: 'Everybody was signalled; the receipt decides.',
-          on: { 'drain.requested': { actions: 'noop' }, 'drain.budgetExhausted': { target: 'stalled' } },
+          on: {
+            'drain.requested': { actions: 'noop' },
+            'drain.budgetExhausted': { target: 'stalled' },
+            'drain.inspectionFailed': { target: 'stalled' },
+          },
         },
         stalled: {
           description:
@@ -218,7 +222,7 @@ export const executionScopeDefinition: ActorDefinition<ScopeSnapshot> = {
   kind: 'executionScope',
   plane: 'local',
   machine: executionScopeMachine,
-  version: 1,
+  version: 2,
   structuralHash: structuralHash(executionScopeMachine),
   isSettled: (snapshot) => snapshot.hasTag('capacityReleased') && snapshot.matches({ termination: 'settled' }),
   isReleased: (snapshot) => snapshot.hasTag('capacityReleased'),
@@ -230,5 +234,6 @@ export const executionScopeDefinition: ActorDefinition<ScopeSnapshot> = {
       goalId: context.goalId,
       parentScopeId: context.parentScopeId,
     }),
-  upcasters: {},
+  // Only a transition joined: what was written before fits as it is.
+  upcasters: { 1: (row) => row },
 };

@@ -8,6 +8,7 @@ import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { RunView, StopView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
+import { eventViews } from '../views/eventView.ts';
 import { rootScopeOf, runDetailView, runView } from '../views/runView.ts';
 import { requestKey, wasApplied } from './requestIds.ts';
 import { isDrained, reached } from './waiting.ts';
@@ -111,7 +112,22 @@ export async function stopRun(context: DaemonContext, args: ParsedArguments<'run
   const assessment = assessOwnership(after);
   const outcome = scope.hasTag('capacityReleased') && !isRepeat ? 'already_ended' : outcomeOf(after);
   const data = { runId, scopeId, outcome, assessment, elapsedMs };
-  return { data, exitCode: assessment.state === 'exited' ? 0 : 5 };
+  return { data, warnings: stallOf(context, after), exitCode: assessment.state === 'exited' ? 0 : 5 };
+}
+
+/** Why an ordered end came to a halt: the drain executor said so, and the snapshot keeps only that it did. */
+function stallOf({ store }: DaemonContext, scope: ScopeSnapshot): readonly string[] {
+  if (!scope.matches({ termination: 'stalled' })) return [];
+  const actor = { kind: 'executionScope' as const, id: scope.context.scopeId };
+  const [last] = eventViews(
+    (['drain.inspectionFailed', 'drain.budgetExhausted'] as const).flatMap((type) =>
+      store.journal.page({ actor, type, limit: 1, newestFirst: true }),
+    ),
+  ).sort((one, other) => other.position - one.position);
+  if (last === undefined) return [];
+  const why =
+    last.type === 'drain.budgetExhausted' ? 'its budget ran out' : `inspection failed (${last.payload.reasonCode})`;
+  return [`the end of ${actor.id} stalled: ${why}`];
 }
 
 function outcomeOf(after: ScopeSnapshot): string {

@@ -50,7 +50,8 @@ const proofWords: Readonly<Record<string, string>> = {
 export function scopeSummary(scope: ScopeSnapshot, membership?: Membership): string {
   const assessment = assessOwnership(scope);
   if (assessment.state === 'exited') return `proved: ${proofWords[assessment.proof]}`;
-  if (assessment.state === 'unverified') return `not proved (${assessment.certainty}): ${assessment.reason}`;
+  const stalled = scope.matches({ termination: 'stalled' }) ? '; its end stalled' : '';
+  if (assessment.state === 'unverified') return `not proved (${assessment.certainty}): ${assessment.reason}${stalled}`;
   const holder = membership?.members.find(({ state }) => state !== 'Z');
   const held = holder ? `; held open by pid ${holder.pid}${holder.name ? ` (${holder.name})` : ''}` : '';
   if (!scope.matches({ termination: 'idle' })) return `ending: ${statePath(scope.value.termination)}${held}`;

@@ -237,7 +237,7 @@ const drainRows: readonly Row[] = [
   ...['quiescing', 'signalling', 'awaitingProof'].map((state) =>
     row(`termination.${state}`, 'drain.budgetExhausted', { to: 'termination.stalled', ids: ['TIME-02'] }),
   ),
-  ...['quiescing', 'signalling'].map((state) =>
+  ...['quiescing', 'signalling', 'awaitingProof'].map((state) =>
     row(`termination.${state}`, 'drain.inspectionFailed', { to: 'termination.stalled' }),
   ),
 ];
