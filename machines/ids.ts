@@ -11,6 +11,7 @@ export const goalIdSchema = opaque.brand<'GoalId'>();
 export const runIdSchema = opaque.brand<'RunId'>();
 export const generationIdSchema = opaque.brand<'GenerationId'>();
 export const scopeIdSchema = opaque.brand<'ScopeId'>();
+export const sessionIdSchema = opaque.brand<'SessionId'>();
 export const repoIdSchema = opaque.brand<'RepoId'>();
 export const nodeIdSchema = opaque.brand<'NodeId'>();
 export const claimIdSchema = opaque.brand<'ClaimId'>();
@@ -20,12 +21,13 @@ export type GoalId = z.infer<typeof goalIdSchema>;
 export type RunId = z.infer<typeof runIdSchema>;
 export type GenerationId = z.infer<typeof generationIdSchema>;
 export type ScopeId = z.infer<typeof scopeIdSchema>;
+export type SessionId = z.infer<typeof sessionIdSchema>;
 export type RepoId = z.infer<typeof repoIdSchema>;
 export type NodeId = z.infer<typeof nodeIdSchema>;
 export type ClaimId = z.infer<typeof claimIdSchema>;
 export type InstallationId = z.infer<typeof installationIdSchema>;
 
-export const actorKinds = ['goal', 'run', 'worktreeGeneration', 'executionScope'] as const;
+export const actorKinds = ['goal', 'run', 'worktreeGeneration', 'executionScope', 'ptySession'] as const;
 export type ActorKind = (typeof actorKinds)[number];
 
 export interface ActorAddress {

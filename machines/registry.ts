@@ -3,6 +3,7 @@ import type { ActorDefinition } from './definition.ts';
 import { executionScopeDefinition } from './executionScope.ts';
 import { goalDefinition } from './goal.ts';
 import type { ActorKind } from './ids.ts';
+import { ptySessionDefinition } from './ptySession.ts';
 import { runDefinition } from './run.ts';
 import { worktreeGenerationDefinition } from './worktreeGeneration.ts';
 
@@ -11,4 +12,5 @@ export const definitions: Readonly<Record<ActorKind, ActorDefinition>> = {
   run: runDefinition,
   worktreeGeneration: worktreeGenerationDefinition,
   executionScope: executionScopeDefinition,
+  ptySession: ptySessionDefinition,
 };

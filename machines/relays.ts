@@ -3,10 +3,12 @@
  * that has no use for one records that and nothing else happens (ruling 3).
  */
 import type { AnyMachineSnapshot } from 'xstate';
-import type { EventType, Payload } from './events/catalogue.ts';
+import type { EventOf, EventType, Payload } from './events/catalogue.ts';
 import type { MachineEvent } from './events/envelope.ts';
+import { type DrainCause, resultOf } from './evidence.ts';
 import type { ScopeSnapshot } from './executionScope.ts';
 import type { ActorAddress, ActorKind } from './ids.ts';
+import type { SessionSnapshot } from './ptySession.ts';
 import type { RunSnapshot } from './run.ts';
 
 /** All actors of a kind that carry the link, as far as they are not released yet. */
@@ -14,6 +16,8 @@ export interface LinkedActors {
   readonly kind: ActorKind;
   readonly link: string;
   readonly value: string;
+  /** Those that are released as well: late evidence may still say something about them. */
+  readonly alsoReleased?: true;
 }
 
 export type Relay = {
@@ -42,6 +46,8 @@ export function relaysOf(change: ActorChange): readonly Relay[] {
       return runRelays(change, change.after as RunSnapshot);
     case 'executionScope':
       return scopeRelays(change, change.after as ScopeSnapshot);
+    case 'ptySession':
+      return sessionRelays(change, change.after as SessionSnapshot);
     case 'worktreeGeneration':
       return [];
   }
@@ -75,7 +81,7 @@ function runRelays({ before, event }: ActorChange, after: RunSnapshot): readonly
 }
 
 function scopeRelays(change: ActorChange, after: ScopeSnapshot): readonly Relay[] {
-  return [...statusRelays(change, after), ...proofRelays(change, after)];
+  return [...statusRelays(change, after), ...proofRelays(change, after), ...relaysToSession(change, after)];
 }
 
 function statusRelays({ id, event, after: { context } }: ActorChange, after: ScopeSnapshot): readonly Relay[] {
@@ -141,4 +147,118 @@ function proofRelays({ before }: ActorChange, after: ScopeSnapshot): readonly Re
  */
 function isNeverRun({ context }: ScopeSnapshot): boolean {
   return context.proof?.kind === 'never_launched' || (context.released === 'no' && context.kind !== 'external');
+}
+
+/** What a session hears of its scope. It is found by its link, because a scope is requested without knowing of one. */
+function relaysToSession(change: ActorChange, after: ScopeSnapshot): readonly Relay[] {
+  const { id, event } = change;
+  const before = change.before as ScopeSnapshot | null;
+  const to = { kind: 'ptySession', link: 'scopeId', value: id } as const;
+  const relays: Relay[] = [];
+  if (event.type === 'launch.releaseCommitted') {
+    relays.push({ to, type: 'launch.releaseCommitted', payload: {}, eventId: event.eventId });
+  }
+  // What never was released has no status of its own: that the launch failed says it all.
+  if (before?.context.status === null && after.context.status !== null && after.context.released !== 'no') {
+    relays.push(statusForSession(change, { ...to, alsoReleased: true }));
+  }
+  relays.push(...settlementForSession({ to, before, after, event }));
+  const stop = stopForSession(after, event);
+  if (stop !== undefined) relays.push({ to, type: 'stop.requested', payload: stop });
+  return relays;
+}
+
+/** A complete exit receipt holds the status too, and may be read although the status receipt was not (PTY-02). */
+function statusForSession({ id, event }: ActorChange, to: LinkedActors): Relay {
+  const receipt = event as EventOf<'workload.statusReceipt'> | EventOf<'guardian.exitReceipt'>;
+  const { dev, ino, guardian, workload, bootId, bytesDigest, receiptText, authentic } = receipt;
+  const binding = { dev, ino, guardian, workload, bootId, bytesDigest, receiptText, authentic };
+  const scopeId = id as Payload<'workload.statusReceipt'>['scopeId'];
+  return {
+    to,
+    type: 'workload.statusReceipt',
+    payload: { scopeId, ...binding, ...resultOf(receipt) },
+    ...(receipt.type === 'workload.statusReceipt' ? { eventId: receipt.eventId } : {}),
+  };
+}
+
+interface ForSession {
+  readonly to: LinkedActors;
+  readonly before: ScopeSnapshot | null;
+  readonly after: ScopeSnapshot;
+  readonly event: MachineEvent;
+}
+
+function settlementForSession({ to, before, after, event }: ForSession): readonly Relay[] {
+  const { scopeId, proof, status } = after.context;
+  const reason = uncertaintyIn(after);
+  if (reason !== undefined && uncertaintyIn(before) === undefined) {
+    return [{ to, type: 'scope.unverified', payload: { scopeId, reason } }];
+  }
+  if (proof === null || !after.hasTag('capacityReleased') || before?.hasTag('capacityReleased')) return [];
+  const relays: Relay[] = [];
+  if (isNeverRun(after)) {
+    relays.push({ to, type: 'launch.failed', payload: launchFailure(event, proof.kind) });
+  } else if (status === null) {
+    // The tree is gone, so whoever could have written a status is gone as well (L-15).
+    const payload = { evidenceEventId: proof.eventId, reason: proof.kind };
+    relays.push({ to, type: 'workload.endedWithoutStatus', payload });
+  }
+  const proved = { scopeId, proofKind: proof.kind, proofEventId: proof.eventId };
+  return [...relays, { to, type: 'scope.exitProved', payload: proved }];
+}
+
+/** A guardian that could not be looked at just now is no uncertainty that lasts: a session has no way back from one. */
+function uncertaintyIn(scope: ScopeSnapshot | null): string | undefined {
+  if (scope === null || scope.hasTag('capacityReleased')) return undefined;
+  if (scope.matches({ termination: 'stalled' })) return 'drain_stalled';
+  return scope.matches({ coverage: { unverified: 'gap' } })
+    ? (scope.context.gaps.at(-1) ?? 'guardian_gone')
+    : undefined;
+}
+
+function launchFailure({ type, phase, errno, reason }: MachineEvent, proofKind: string): Payload<'launch.failed'> {
+  const code = (text: unknown) =>
+    String(text)
+      .toLowerCase()
+      .replace(/[^a-z0-9_]/g, '_')
+      .slice(0, 64) || 'unknown';
+  if (type === 'launch.notStarted') return { phase: code(phase), reasonCode: code(errno) };
+  return { phase: 'gate', reasonCode: type === 'launch.abandoned' ? code(reason) : proofKind };
+}
+
+/** A drain that the session has asked for, or that follows from the end of its agent, is no news to it. */
+function stopForSession({ context }: ScopeSnapshot, event: MachineEvent): Payload<'stop.requested'> | undefined {
+  if (event.type !== 'drain.requested') return undefined;
+  const { cause, requestId, sessionId } = event as EventOf<'drain.requested'>;
+  if (cause === 'natural' || sessionId !== undefined) return undefined;
+  return { stopRequestId: requestId, actor: 'execution-scope', cause, scopeId: context.scopeId };
+}
+
+/**
+ * Whatever makes a session end asks for one and the same drain of its scope (PTY-04). That its agent ends by itself asks
+ * for nothing here: the scope knows whether the rest of its tree is to go on (ruling 1).
+ */
+function sessionRelays({ before, event }: ActorChange, after: SessionSnapshot): readonly Relay[] {
+  const isEnding = (snapshot: AnyMachineSnapshot | null) => snapshot?.matches({ workload: 'ending' }) ?? false;
+  if (!isEnding(after) || isEnding(before)) return [];
+  const { sessionId, scopeId } = after.context;
+  const cause = causeOfEnding(event);
+  if (cause === undefined) return [];
+  const payload = { cause, requestId: `${cause}:${sessionId}`, sessionId };
+  return [{ to: { kind: 'executionScope', id: scopeId }, type: 'drain.requested', payload }];
+}
+
+/** undefined where the scope has passed on the drain that is under way. */
+function causeOfEnding(event: MachineEvent): DrainCause | undefined {
+  switch (event.type) {
+    case 'result.reported':
+      return 'completed';
+    case 'deadline.reached':
+      return 'deadline';
+    case 'capture.fault':
+      return 'capture_fault';
+    default:
+      return event.scopeId === undefined ? (event.cause as DrainCause) : undefined;
+  }
 }

@@ -105,13 +105,14 @@ function deliverRelays(tools: CallTools, set: WorkingSet, context: RelayContext)
   }
 }
 
-/** A link names every actor that carries it and is not released; the others have nothing left to do. */
+/** A link names every actor that carries it; those that are released have nothing left to do, unless the relay says so. */
 function addressees({ store }: CallTools, to: Relay['to']): ReadonlyArray<{ kind: string; id: string }> {
   if ('id' in to) return [{ kind: to.kind, id: to.id }];
   const link = { kind: to.kind, name: to.link, value: to.value };
+  const filter = to.alsoReleased ? {} : { released: false };
   const found: Array<{ kind: string; id: string }> = [];
   for (let after = 0; ; ) {
-    const page = store.links.find(link, { released: false, after, limit: 1_000 });
+    const page = store.links.find(link, { ...filter, after, limit: 1_000 });
     found.push(...page.map(({ kind, id }) => ({ kind, id })));
     const last = page.at(-1);
     if (last === undefined) return found;

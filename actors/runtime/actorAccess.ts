@@ -2,6 +2,7 @@
 import type { ScopeSnapshot } from '../../machines/executionScope.ts';
 import type { GoalSnapshot } from '../../machines/goal.ts';
 import type { ActorKind } from '../../machines/ids.ts';
+import type { SessionSnapshot } from '../../machines/ptySession.ts';
 import type { RunSnapshot } from '../../machines/run.ts';
 import type { GenerationSnapshot } from '../../machines/worktreeGeneration.ts';
 import type { Store } from '../../persistence/store.ts';
@@ -14,6 +15,7 @@ export interface SnapshotOf {
   readonly run: RunSnapshot;
   readonly worktreeGeneration: GenerationSnapshot;
   readonly executionScope: ScopeSnapshot;
+  readonly ptySession: SessionSnapshot;
 }
 
 const words: Readonly<Record<ActorKind, string>> = {
@@ -21,6 +23,7 @@ const words: Readonly<Record<ActorKind, string>> = {
   run: 'run',
   worktreeGeneration: 'worktree',
   executionScope: 'scope',
+  ptySession: 'session',
 };
 
 export function committed<Kind extends ActorKind>(host: Host, kind: Kind, id: string): SnapshotOf[Kind] | undefined {

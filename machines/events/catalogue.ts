@@ -7,8 +7,15 @@ import type { ActorKind } from '../ids.ts';
 import { goalEvents } from './goal.ts';
 import { generationEvents, runEvents } from './run.ts';
 import { scopeEvents } from './scope.ts';
+import { sessionEvents } from './session.ts';
 
-export const payloadSchemas = { ...goalEvents, ...runEvents, ...generationEvents, ...scopeEvents } as const;
+export const payloadSchemas = {
+  ...goalEvents,
+  ...runEvents,
+  ...generationEvents,
+  ...scopeEvents,
+  ...sessionEvents,
+} as const;
 
 export type EventType = keyof typeof payloadSchemas;
 export type Payload<Type extends EventType> = z.infer<(typeof payloadSchemas)[Type]>;
@@ -22,11 +29,14 @@ const creators: Partial<Record<EventType, ActorKind>> = {
   'run.reserved': 'run',
   'generation.registered': 'worktreeGeneration',
   'scope.requested': 'executionScope',
+  'session.opened': 'ptySession',
 };
 
 /** Types that a machine takes although another plane's file lists them: relayed facts keep their name. */
 const alsoTakenBy: Partial<Record<EventType, readonly ActorKind[]>> = {
-  'workload.statusReceipt': ['run', 'executionScope'],
+  'workload.statusReceipt': ['run', 'executionScope', 'ptySession'],
+  'scope.exitProved': ['run', 'ptySession'],
+  'launch.releaseCommitted': ['executionScope', 'ptySession'],
 };
 
 const home: readonly (readonly [Readonly<Record<string, unknown>>, ActorKind])[] = [
@@ -34,6 +44,7 @@ const home: readonly (readonly [Readonly<Record<string, unknown>>, ActorKind])[]
   [runEvents, 'run'],
   [generationEvents, 'worktreeGeneration'],
   [scopeEvents, 'executionScope'],
+  [sessionEvents, 'ptySession'],
 ];
 
 export const isEventType = (type: string): type is EventType => Object.hasOwn(payloadSchemas, type);

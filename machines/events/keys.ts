@@ -12,6 +12,7 @@ const keys: KeyOf = {
   'run.reserved': ({ runId }) => `run:${runId}`,
   'generation.registered': ({ generationId }) => `generation:${generationId}`,
   'scope.requested': ({ scopeId }) => `scope:${scopeId}`,
+  'session.opened': ({ sessionId }) => `session:${sessionId}`,
 
   'claim.recorded': ({ claimId }) => `claim:${claimId}`,
   'receipt.recorded': ({ receiptId }) => `receipt:${receiptId}`,
@@ -58,6 +59,17 @@ const keys: KeyOf = {
   'coverage.gap': ({ reason }, scopeId) => `cg:${scopeId}:${reason}`,
   'sideEffect.committed': ({ effectId }) => `sc:${effectId}`,
   'sideEffect.done': ({ effectId }) => `sd:${effectId}`,
+
+  'launch.failed': (_, sessionId) => `lf:${sessionId}`,
+  'workload.endedWithoutStatus': (_, sessionId) => `wu:${sessionId}`,
+  'scope.unverified': ({ scopeId, reason }) => `su:${scopeId}:${reason}`,
+  'session.inputNeeded': ({ seq }, sessionId) => `in:${sessionId}:${seq}`,
+  'result.reported': (_, sessionId) => `res:${sessionId}`,
+  'deadline.reached': ({ deadlineId }) => `dl:${deadlineId}`,
+  'stop.requested': ({ stopRequestId }) => `stop:${stopRequestId}`,
+  'capture.fault': ({ stream }, sessionId) => `cf:${sessionId}:${stream}`,
+  'capture.drainStarted': (_, sessionId) => `cd:${sessionId}`,
+  'capture.finished': (_, sessionId) => `cx:${sessionId}`,
 };
 
 /** The key that follows from the fact itself, or undefined where the sender has to bring one. */

@@ -1,7 +1,7 @@
 /** Events of an execution scope and its guardian (section E, local plane). */
 import { z } from 'zod';
 import { bootIdSchema, decimalSchema, processIdentitySchema, sampledAtSchema } from '../identity.ts';
-import { generationIdSchema, goalIdSchema, nodeIdSchema, runIdSchema, scopeIdSchema } from '../ids.ts';
+import { generationIdSchema, goalIdSchema, nodeIdSchema, runIdSchema, scopeIdSchema, sessionIdSchema } from '../ids.ts';
 import { digest, durationMs, effectId, reasonCode, receiptBinding, requestId } from './fields.ts';
 import { workloadResult } from './run.ts';
 
@@ -95,6 +95,8 @@ export const scopeEvents = {
     graceMs: durationMs.optional(),
     budgetMs: durationMs.optional(),
     requestId,
+    /** Set where a session of the scope asks: it knows already. */
+    sessionId: sessionIdSchema.optional(),
   }),
   'drain.quiesced': z.strictObject({ members: witnessesSchema, total: z.int().min(0), scans: z.int().min(0) }),
   'drain.signalled': z.strictObject({ signalled: z.int().min(0), skippedGuardians: z.int().min(0) }),

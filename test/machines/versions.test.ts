@@ -20,6 +20,7 @@ import {
 import type { Table } from './support/table.ts';
 import { executionScopeTable } from './tables/executionScope.ts';
 import { goalTable } from './tables/goal.ts';
+import { ptySessionTable } from './tables/ptySession.ts';
 import { runTable } from './tables/run.ts';
 import { worktreeGenerationTable } from './tables/worktreeGeneration.ts';
 
@@ -28,6 +29,7 @@ const tables: Readonly<Record<ActorKind, Table>> = {
   run: runTable,
   worktreeGeneration: worktreeGenerationTable,
   executionScope: executionScopeTable,
+  ptySession: ptySessionTable,
 };
 
 if (isWriting) for (const definition of Object.values(definitions)) writeFixtures(definition, tables[definition.kind]);

@@ -18,6 +18,7 @@ const kindOfLetter: Readonly<Record<string, ActorKind>> = {
   R: 'run',
   W: 'worktreeGeneration',
   S: 'executionScope',
+  P: 'ptySession',
 };
 
 function filterOf({ store }: DaemonContext, { actor, type }: Filter) {

@@ -20,6 +20,8 @@ export interface Row {
   /** Dotted path, or null where the state stays. */
   readonly to: string | null;
   readonly actions: readonly string[];
+  /** What the context has to say afterwards, where the states do not tell this row from the next one. */
+  readonly leaves?: (context: never) => boolean;
   /** Leaves that never decide alone, because the others already imply them; spelt as in titles. */
   readonly moot?: readonly string[];
   /** Requirements that the row serves, for the titles of its tests. */

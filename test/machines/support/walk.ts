@@ -92,15 +92,18 @@ function compare(table: Table, { machine, visit, sample, withReasons }: Pair) {
   const isAccepted = result.change !== 'unmatched';
   const reached = isAccepted ? leavesOf(result.snapshot.value) : configuration;
   const reasons = () => (withReasons ? whyRejected(machine, snapshot, event) : undefined);
-  const disagreement = isAccepted ? acceptedOtherwise(verdict, reached) : refusedOtherwise(verdict, reasons);
+  const { context } = result.snapshot;
+  const disagreement = isAccepted ? acceptedOtherwise(verdict, reached, context) : refusedOtherwise(verdict, reasons);
   return {
     step: { snapshot, configuration, facts, sample, verdict, disagreement },
     after: isAccepted ? result.snapshot : undefined,
   };
 }
 
-function acceptedOtherwise({ fired, next }: Verdict, reached: Configuration): string | null {
+function acceptedOtherwise({ fired, next }: Verdict, reached: Configuration, context: unknown): string | null {
   if (fired.length === 0) return `the chart accepts it and goes to ${reached.join(', ')}`;
+  const unkept = fired.find(({ leaves }) => leaves?.(context as never) === false);
+  if (unkept !== undefined) return `the context is not what it is to be after ${titleOf(unkept)}`;
   return reached.join() === next.join()
     ? null
     : `the chart goes to ${reached.join(', ')} instead of ${next.join(', ')}`;

@@ -1,4 +1,4 @@
-/** The catalogue (section E) for Goals, runs, worktree generations and execution scopes, as data. */
+/** The catalogue (section E) for Goals, runs, worktree generations, execution scopes and sessions, as data. */
 import type { EventType } from '../../../machines/events/catalogue.ts';
 import type { ActorKind } from '../../../machines/ids.ts';
 
@@ -60,8 +60,10 @@ const run: Partial<Record<EventType, EventEntry>> = {
   'admission.cancelled': of('run', 'none'),
   'process.observed': of('run', 'sender'),
   'exit.reported': of('run', ['reporter']),
-  'workload.statusReceipt': of('run', ['scopeId', 'bytesDigest'], { takers: ['run', 'executionScope'] }),
-  'scope.exitProved': of('run', ['scopeId']),
+  'workload.statusReceipt': of('run', ['scopeId', 'bytesDigest'], {
+    takers: ['run', 'executionScope', 'ptySession'],
+  }),
+  'scope.exitProved': of('run', ['scopeId'], { takers: ['run', 'ptySession'] }),
 };
 
 const generation: Partial<Record<EventType, EventEntry>> = {
@@ -92,7 +94,7 @@ const scope: Partial<Record<EventType, EventEntry>> = {
   'launch.notStarted': of('executionScope', 'none'),
   'launch.abandoned': of('executionScope', 'none'),
   'guardian.attached': of('executionScope', 'none'),
-  'launch.releaseCommitted': of('executionScope', 'none'),
+  'launch.releaseCommitted': of('executionScope', 'none', { takers: ['executionScope', 'ptySession'] }),
   'launch.releaseUncertain': of('executionScope', 'none'),
   'scope.registeredExternally': of('executionScope', 'none'),
   'guardian.observed': of('executionScope', 'sender'),
@@ -110,7 +112,30 @@ const scope: Partial<Record<EventType, EventEntry>> = {
   'drain.inspectionFailed': of('executionScope', 'sender'),
 };
 
-export const eventTable: Partial<Record<EventType, EventEntry>> = { ...goal, ...run, ...generation, ...scope };
+const session: Partial<Record<EventType, EventEntry>> = {
+  'session.opened': of('ptySession', ['sessionId'], { creates: true }),
+  'session.output': of('ptySession', 'sender'),
+  'session.inputNeeded': of('ptySession', ['seq']),
+  'session.inputSent': of('ptySession', 'sender'),
+  'session.resized': of('ptySession', 'sender'),
+  'result.reported': of('ptySession', 'none'),
+  'deadline.reached': of('ptySession', ['deadlineId']),
+  'stop.requested': of('ptySession', ['stopRequestId']),
+  'capture.fault': of('ptySession', ['stream']),
+  'capture.drainStarted': of('ptySession', 'none'),
+  'capture.finished': of('ptySession', 'none'),
+  'launch.failed': of('ptySession', 'none'),
+  'workload.endedWithoutStatus': of('ptySession', 'none'),
+  'scope.unverified': of('ptySession', ['scopeId', 'reason']),
+};
+
+export const eventTable: Partial<Record<EventType, EventEntry>> = {
+  ...goal,
+  ...run,
+  ...generation,
+  ...scope,
+  ...session,
+};
 
 /** Of the same sections, but sent by or to actors that are not part of this program yet. */
-export const laterTypes = ['launch.failed', 'workload.endedWithoutStatus', 'scope.unverified'] as const;
+export const laterTypes = ['worker.registered', 'scheduler.tick', 'recovery.started'] as const;
