@@ -1,6 +1,7 @@
 /** What the handlers of calls work with: the runtime and its live services. */
 
 import type { Runtime } from '../runtime/runtime.ts';
+import type { DrainExecutor } from '../drain/drainScope.ts';
 import type { LoadedConfig } from './config.ts';
 import type { Findings } from './findings.ts';
 import type { GuardianTalk } from './guardianTalk.ts';
@@ -18,6 +19,7 @@ export interface DaemonContext extends Runtime {
   readonly launches: LaunchCoordinator;
   readonly receipts: ReceiptService;
   readonly deadlines: DeadlineService;
+  readonly drains: Pick<DrainExecutor, 'shorten'>;
   readonly findings: Findings;
   readonly guardians: GuardianTalk;
   readonly root: Root;

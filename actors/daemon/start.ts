@@ -154,7 +154,8 @@ function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLau
     observation,
     pausedBefore: isPausedBefore(runtime),
   });
-  registerEffects(runtime.host, { launches, drain: createDrainExecutor({ ...runtime, receipts, launches }) });
+  const drains = createDrainExecutor({ ...runtime, receipts, launches });
+  registerEffects(runtime.host, { launches, drain: drains.drain });
   runtime.host.onCommit((records) => {
     for (const { actor, envelope, after } of records) {
       if (actor.kind !== 'executionScope') continue;
@@ -173,6 +174,7 @@ function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLau
     pendingLaunches,
     slotPool,
     launches,
+    drains,
     root,
     guardians: createGuardianTalk({ ...runtime, findings }),
   };

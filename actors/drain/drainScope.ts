@@ -2,19 +2,21 @@
  * Ends one scope (C.11-4): a launch that was not released is abandoned behind its gate; a guarded tree is ended by its
  * guardian, which alone can freeze, kill and wait for it; what a lost guardian left behind is signalled by verified
  * identity, which may end processes and never proves anything. Repeatable: a guardian that is draining already is joined,
- * so a daemon that leaves lets it go on, and its successor takes the order up again.
+ * so a daemon that leaves lets it go on, and its successor takes the order up again. The chart takes one order at a time;
+ * whoever asks again with a shorter grace is heard by the guardian, where it only ever comes nearer.
  */
 import { join } from 'node:path';
 import type { EffectParams } from '../../machines/effects.ts';
 import type { Payload } from '../../machines/events/catalogue.ts';
 import type { ScopeSnapshot } from '../../machines/executionScope.ts';
-import { controlClient } from '../../pty/launch/control.ts';
+import { type ControlClient, controlClient } from '../../pty/launch/control.ts';
 import { ControlError } from '../../pty/launch/controlError.ts';
 import type { DrainEvent } from '../../pty/launch/controlMessages.ts';
 import { committed } from '../runtime/actorAccess.ts';
 import { createSequence, type Runtime } from '../runtime/runtime.ts';
 import { draft } from '../runtime/submission.ts';
 import { endWitnesses } from './endWitnesses.ts';
+import { Graces } from './graces.ts';
 
 export interface DrainParts
   extends Pick<Runtime, 'host' | 'store' | 'adapter' | 'places' | 'guardian' | 'config' | 'log' | 'clock' | 'leaving'> {
@@ -25,26 +27,51 @@ export interface DrainParts
 }
 
 type Order = EffectParams['drainScope'];
+export type DrainBounds = Pick<Order, 'scopeId' | 'graceMs' | 'budgetMs'>;
 type Fact = 'drain.quiesced' | 'drain.signalled' | 'drain.budgetExhausted' | 'drain.inspectionFailed';
 
 const by = 'drain-executor';
 
-export function createDrainExecutor(parts: DrainParts): (order: Order) => Promise<void> {
+export interface DrainExecutor {
+  drain(order: Order): Promise<void>;
+  /** Brings the end of a grace nearer that is being waited out; says nothing to the scope, and cannot prolong anything. */
+  shorten(bounds: DrainBounds): Promise<void>;
+}
+
+export function createDrainExecutor(parts: DrainParts): DrainExecutor {
   const report = createReporter(parts);
-  return async (order) => {
-    const scope = committed(parts.host, 'executionScope', order.scopeId);
-    if (scope === undefined || isOver(scope)) return;
-    if (scope.context.released === 'no' && !scope.matches({ coverage: 'unverified' })) {
-      return parts.launches.abandon(order.scopeId, 'drain_requested');
-    }
-    try {
-      await byGuardian(parts, order, report);
-    } catch (error) {
-      parts.leaving.throwIfAborted();
-      if (!(error instanceof ControlError)) throw error;
-      await withoutAnswer(parts, order, { error, report });
-    }
+  const graces = new Graces(parts.clock);
+  return {
+    drain: (order) => drain(order, { parts, report, graces }),
+    async shorten(bounds) {
+      graces.shorten(bounds.scopeId, bounds.graceMs);
+      const scope = committed(parts.host, 'executionScope', bounds.scopeId);
+      if (scope === undefined || isOver(scope) || scope.context.released === 'no') return;
+      await shortenByGuardian(parts, bounds);
+    },
   };
+}
+
+interface Means {
+  readonly parts: DrainParts;
+  readonly report: Reporter;
+  readonly graces: Graces;
+}
+
+async function drain(order: Order, means: Means): Promise<void> {
+  const { parts, report } = means;
+  const scope = committed(parts.host, 'executionScope', order.scopeId);
+  if (scope === undefined || isOver(scope)) return;
+  if (scope.context.released === 'no' && !scope.matches({ coverage: 'unverified' })) {
+    return parts.launches.abandon(order.scopeId, 'drain_requested');
+  }
+  try {
+    await byGuardian(parts, order, report);
+  } catch (error) {
+    parts.leaving.throwIfAborted();
+    if (!(error instanceof ControlError)) throw error;
+    await withoutAnswer(order, error, means);
+  }
 }
 
 const isOver = (scope: ScopeSnapshot): boolean => scope.hasTag('capacityReleased');
@@ -83,6 +110,19 @@ async function byGuardian(parts: DrainParts, { scopeId, graceMs, budgetMs }: Ord
   }
 }
 
+/** The drain itself is followed by whoever ordered it, and so is a guardian that gives no answer. */
+async function shortenByGuardian({ places, config }: DrainParts, { scopeId, ...bounds }: DrainBounds): Promise<void> {
+  let client: ControlClient | undefined;
+  try {
+    client = await controlClient(join(places.scopesDir, scopeId), { timeoutMs: config.responseMs + 1_000 });
+    for await (const _accepted of client.terminate(bounds)) return;
+  } catch (error) {
+    if (!(error instanceof ControlError)) throw error;
+  } finally {
+    client?.close();
+  }
+}
+
 type Progress = Exclude<DrainEvent, { event: 'settled' }>;
 
 async function record(
@@ -107,18 +147,14 @@ async function record(
 }
 
 /** The guardian gave no account of itself. Its receipts are asked first, then the kernel; silence is no answer. */
-async function withoutAnswer(
-  parts: DrainParts,
-  order: Order,
-  { error, report }: { error: ControlError; report: Reporter },
-): Promise<void> {
-  const { scopeId } = order;
+async function withoutAnswer(order: Order, error: ControlError, { parts, report, graces }: Means): Promise<void> {
+  const { scopeId, graceMs } = order;
   await parts.receipts.look(scopeId);
   const scope = committed(parts.host, 'executionScope', scopeId);
   if (scope === undefined || isOver(scope)) return;
   const guardian = scope.context.guardian && parts.adapter.observe(scope.context.guardian);
   if (guardian?.result === 'ended') {
-    await endWitnesses(parts, scope, order.graceMs);
+    await graces.during(scopeId, graceMs, (untilMonoMs) => endWitnesses(parts, scope, untilMonoMs));
     return report(scopeId, 'drain.inspectionFailed', { reasonCode: 'guardian_gone', resumed: 0 });
   }
   const reasonCode = error.code === 'unresponsive' ? 'guardian_unresponsive' : 'guardian_unreachable';

@@ -12,7 +12,7 @@ type Parts = Pick<Runtime, 'guardian' | 'adapter' | 'clock' | 'log' | 'leaving'>
  * SIGTERM, the grace, SIGKILL. Resolves when no recorded workload process is seen alive or everything was tried; throws
  * when the daemon leaves during the grace, and the successor begins anew.
  */
-export async function endWitnesses(parts: Parts, { context }: ScopeSnapshot, graceMs: number): Promise<void> {
+export async function endWitnesses(parts: Parts, { context }: ScopeSnapshot, untilMonoMs: () => number): Promise<void> {
   const { workload, scopeId } = context;
   if (workload === null) return;
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -27,17 +27,17 @@ export async function endWitnesses(parts: Parts, { context }: ScopeSnapshot, gra
     });
     parts.log.info({ scopeId, pid: workload.pid, signal, result }, 'signalled the root of a lost scope');
     if (result !== 'sent') return;
-    if (signal === 'SIGTERM') await grace(parts, graceMs, () => parts.adapter.observe(workload).result !== 'alive');
+    if (signal === 'SIGTERM') await grace(parts, untilMonoMs, () => parts.adapter.observe(workload).result !== 'alive');
   }
 }
 
 /** Nobody is told when a process ends that is not our child. */
 const lookMs = 50;
 
-async function grace({ clock, leaving }: Parts, graceMs: number, isOver: () => boolean): Promise<void> {
-  const until = clock.monoMs() + graceMs;
+async function grace({ clock, leaving }: Parts, untilMonoMs: () => number, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const now = clock.monoMs();
+    const until = untilMonoMs();
     if (now >= until) return;
     await moment({ clock, leaving }, Math.min(now + lookMs, until));
   }

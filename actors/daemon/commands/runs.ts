@@ -104,6 +104,9 @@ export async function stopRun(context: DaemonContext, args: ParsedArguments<'run
       draft('drain.requested', { to: ['executionScope', scopeId], payload, by: 'operator', eventId: key.eventId }),
     ]);
     assertAccepted(outcomes, [`custody runs show ${runId}`]);
+    // The chart is busy with the first order already; a grace that is shorter now is the guardian's to know (D10).
+    if (args.graceMs !== undefined && outcomes[0]?.outcome === 'noop')
+      await context.drains.shorten({ scopeId, graceMs: args.graceMs, budgetMs: args.budgetMs ?? budgetMs });
   }
   const budget = (args.graceMs ?? graceMs) + (args.budgetMs ?? budgetMs) + config.responseMs + 2_000;
   await reached(context, ['executionScope', scopeId], { waitMs: args.waitMs ?? budget, isReached: isDrained });
