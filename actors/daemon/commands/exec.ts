@@ -1,7 +1,6 @@
 /** A managed launch for a Goal: reserved, admitted, scoped and bound in one commit, then carried out behind a gate (C.11-3). */
 import { realpathSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import { getSystemErrorName } from 'node:util';
 import type { GoalSnapshot } from '../../../machines/goal.ts';
 import type { RunId, ScopeId } from '../../../machines/ids.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
@@ -15,11 +14,11 @@ import type { Answer, DaemonContext } from '../context.ts';
 import { Serial } from '../git/git.ts';
 import { assertInPlace } from '../git/worktreeIdentity.ts';
 import { assertAdmitted } from '../launch/admission.ts';
-import type { LaunchOutcome, PendingLaunch } from '../launch/pendingLaunches.ts';
+import type { PendingLaunch } from '../launch/pendingLaunches.ts';
 import { type Recipe, recipeDigest } from '../launch/recipe.ts';
 import { admissionOf } from '../root.ts';
-import { runView } from '../views/runView.ts';
 import { statePath } from '../views/scopeView.ts';
+import { launchAnswer, recordedOutcome } from './launchAnswer.ts';
 import { type RequestKey, requestKey, reusedRequest, wasApplied } from './requestIds.ts';
 
 type Arguments = ParsedArguments<'runs.exec'>;
@@ -64,8 +63,7 @@ async function launched(context: DaemonContext, identity: Identity, args: Argume
   await endIfGoalIsOver(context, plan);
   const outcome = await pending.outcome;
   pending.steps.push({ step: 'total', ms: Number(process.hrtime.bigint() - started) / 1e6 });
-  assertLaunched(plan, outcome);
-  return { data: { ...runView(context, plan.runId), launch: { steps: pending.steps } } };
+  return launchAnswer(context, { ...plan, outcome, steps: pending.steps });
 }
 
 async function requested(context: DaemonContext, plan: Plan, args: Arguments): Promise<PendingLaunch> {
@@ -245,8 +243,8 @@ function reservation(context: DaemonContext, plan: Plan, args: Arguments): Draft
 async function repeated(context: DaemonContext, identity: Identity, args: Arguments): Promise<Result> {
   const { runId, scopeId, key } = identity;
   if (!isSameRequest(context, identity, args)) throw reusedRequest(key.requestId);
-  await context.pendingLaunches.get(scopeId)?.outcome;
-  return { data: { ...runView(context, runId), launch: { steps: [] } } };
+  const outcome = (await context.pendingLaunches.get(scopeId)?.outcome) ?? (await recordedOutcome(context, scopeId));
+  return launchAnswer(context, { runId, scopeId, outcome, steps: [] });
 }
 
 function isSameRequest({ host, store }: DaemonContext, { runId, scopeId, digest }: Identity, args: Arguments): boolean {
@@ -260,45 +258,4 @@ function isSameRequest({ host, store }: DaemonContext, { runId, scopeId, digest 
       run.generationId === resolveId(store, 'worktreeGeneration', args.generationId)) &&
     (args.onRootExit === undefined || scope.onRootExit === args.onRootExit)
   );
-}
-
-/** ENOENT and the like (errno(3)); the number where the system has no name for it. */
-function errnoName(errno: number): string {
-  try {
-    return getSystemErrorName(-errno);
-  } catch {
-    return `errno ${errno}`;
-  }
-}
-
-const launchExitCodes: Readonly<Record<string, number>> = {
-  evidence_unavailable: 10,
-  guardian_missing: 8,
-  request_invalid: 2,
-  guardian_refused: 8,
-  launch_abandoned: 13,
-  internal_error: 1,
-};
-
-function assertLaunched({ runId, scopeId }: Plan, outcome: LaunchOutcome): void {
-  if (outcome.kind === 'released') return;
-  const details = { runId, scopeId };
-  if (outcome.kind === 'execFailed') {
-    throw new OperatingError({
-      code: 'exec_failed',
-      message: `the command could not be executed (${errnoName(outcome.errno)}); nothing of it ran`,
-      exitCode: 13,
-      next: [`custody runs show ${runId}`],
-      details: { ...details, errno: outcome.errno },
-    });
-  }
-  const exitCode = launchExitCodes[outcome.code] ?? 10;
-  throw new OperatingError({
-    code: outcome.code,
-    message: outcome.message,
-    exitCode,
-    retryable: exitCode === 10,
-    next: outcome.next,
-    details,
-  });
 }

@@ -113,7 +113,7 @@ export class LaunchCoordinator {
       return;
     }
     // The release stands whatever the store makes of the doubt; the caller waits for nothing else.
-    pending.settle({ kind: 'released' });
+    pending.settle({ kind: 'released', doubt: code });
     const to = ['executionScope', scopeId] as const;
     await this.#parts.host.submit([draft('launch.releaseUncertain', { to, payload: { errno: code }, by })]);
   }

@@ -7,7 +7,8 @@ import type { ReservedSlots } from '../../../pty/launch/slots.ts';
 import type { Recipe } from './recipe.ts';
 
 export type LaunchOutcome =
-  | { readonly kind: 'released' }
+  /** `doubt`: why nobody confirmed that the gate was opened; the work counts as started all the same (GRD-07). */
+  | { readonly kind: 'released'; readonly doubt?: string }
   | { readonly kind: 'execFailed'; readonly errno: number }
   /** Nothing ran. */
   | { readonly kind: 'refused'; readonly code: string; readonly message: string; readonly next: readonly string[] };
