@@ -43,8 +43,11 @@ export interface DaemonOptions {
   readonly version: string;
   /** Chosen by the entry module, once the installation is known (ID-04). */
   readonly adapterFor: (installationId: Store['installationId']) => LinuxAdapter;
-  /** For tests: called where a crash, or a pause of a launch, has to be harmless. No program that ships sets it. */
-  readonly failpoint?: (point: Failpoint | LaunchPoint) => void | Promise<void>;
+  /**
+   * For tests: called where a crash, or a pause of a launch, has to be harmless, with the scope that is launched or the
+   * type of the event that was journaled. No program that ships sets it.
+   */
+  readonly failpoint?: (point: Failpoint | LaunchPoint, of?: string) => void | Promise<void>;
 }
 
 export interface Daemon {

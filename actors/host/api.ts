@@ -62,5 +62,5 @@ export interface HostOptions extends Protocol {
   readonly clock: Clock;
   readonly limits?: Partial<Limits>;
   readonly onFault?: (fault: Fault) => void;
-  readonly failpoint?: (point: Failpoint) => void;
+  readonly failpoint?: (point: Failpoint, type?: string) => void;
 }

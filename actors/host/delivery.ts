@@ -24,7 +24,7 @@ export interface DeliveryTools {
   readonly store: Store;
   readonly protocol: Protocol;
   readonly onFault: (fault: Fault) => void;
-  readonly failpoint: (point: Failpoint) => void;
+  readonly failpoint: (point: Failpoint, type?: string) => void;
 }
 
 /** What became of the event, and the change that relays follow from, if there was one. */
@@ -150,7 +150,7 @@ function write(tools: DeliveryTools, set: WorkingSet, accepted: Accepted): Deliv
   const loaded = change === undefined ? (before as Loaded) : writeActor(tools, accepted, change);
   const position = set.nextPosition();
   store.journal.insert({ position, actorKey: loaded.key, eventId, type, outcome, version, envelope: text });
-  failpoint('after_journal_insert');
+  failpoint('after_journal_insert', type);
   store.dedup.insert(eventId, loaded.key, { payloadDigest, outcome, version, position });
   if (effects.length > 0) {
     for (const row of effectRows(store, { position, actorKey: loaded.key, effects })) {

@@ -1,2 +1,5 @@
-/** Where a test may stop the world: before anything is written, between the writes, and on both sides of the answer. */
+/**
+ * Where a test may stop the world: before anything is written, between the writes (told which type of event was journaled),
+ * and on both sides of the answer.
+ */
 export type Failpoint = 'before_begin' | 'after_journal_insert' | 'before_commit' | 'after_commit' | 'before_effect';

@@ -27,18 +27,34 @@ type Fate =
 const points: ReadonlyArray<readonly [name: string, point: Failpoint, fate: Fate]> = [
   ['before the slots', { at: 'before slots' }, 'launched anew'],
   ['after the slots', { at: 'after slots' }, 'launched anew'],
-  ['inside the reserve commit', { at: 'before reserve commit', next: 'before_commit' }, 'launched anew'],
-  ['right after the reserve commit', { at: 'before reserve commit', next: 'after_commit' }, 'cancelled'],
+  [
+    'inside the reserve commit',
+    { at: 'after_journal_insert', of: 'run.reserved', next: 'before_commit' },
+    'launched anew',
+  ],
+  [
+    'right after the reserve commit',
+    { at: 'after_journal_insert', of: 'run.reserved', next: 'after_commit' },
+    'cancelled',
+  ],
   ['after the reserve commit', { at: 'after reserve commit' }, 'cancelled'],
   ['before the spawn', { at: 'before handshake' }, 'cancelled'],
   ['after the spawn', { at: 'before handshake', next: 'spawned' }, 'cancelled'],
   ['after the frame', { at: 'before handshake', next: 'frame sent' }, 'cancelled'],
   ['after the handshake', { at: 'after handshake' }, 'cancelled'],
-  ['inside the release commit', { at: 'before release commit', next: 'before_commit' }, 'cancelled'],
-  ['right after the release commit', { at: 'before release commit', next: 'after_commit' }, 'not released'],
+  [
+    'inside the release commit',
+    { at: 'after_journal_insert', of: 'launch.releaseCommitted', next: 'before_commit' },
+    'cancelled',
+  ],
+  [
+    'right after the release commit',
+    { at: 'after_journal_insert', of: 'launch.releaseCommitted', next: 'after_commit' },
+    'not released',
+  ],
   ['after the release commit', { at: 'after release commit' }, 'not released'],
   ['before the gate', { at: 'before gate' }, 'not released'],
-  ['after the gate byte', { at: 'gate byte' }, 'ran'],
+  ['after the gate byte', { at: 'before gate', next: 'gate byte' }, 'ran'],
   ['after the gate', { at: 'after gate' }, 'ran'],
 ];
 

@@ -18,8 +18,7 @@ describe('PROMO-06: the containment check of the host', () => {
     const daemon = await testDaemon().start(failingDaemonCommand());
     const { generationId } = await daemon.goal();
     await daemon.event({ actor: generationId, type: 'contract.verified' });
-    // The second gate that is opened is that of the trick that leaves somebody behind.
-    await killAt(daemon, { at: 'gate byte', nth: 2 });
+    await killAt(daemon, { at: 'gate byte', of: 'escapee' });
     await expect(daemon.call('contract.check', {})).rejects.toMatchObject({ code: 'daemon_gone' });
     await daemon.process.exited;
     const [interrupted] = checksIn(daemon);

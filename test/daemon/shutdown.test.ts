@@ -64,9 +64,7 @@ describe('SHUT-10, STOP-04: a daemon that dies in the middle of a drain', () => 
   it('goes on with a stop that was committed and not begun', async () => {
     const daemon = await testDaemon().start(failingDaemonCommand());
     const { runId } = await stubborn(daemon, 'one');
-    // The next commit that journals something is then ours; the end of an effect is committed too, and journals nothing.
-    await daemon.event({ type: 'contract.verified' });
-    await killAt(daemon, { at: 'after_journal_insert', next: 'after_commit' });
+    await killAt(daemon, { at: 'after_journal_insert', of: 'drain.requested', next: 'after_commit' });
     await expect(daemon.attempt('runs.stop', { id: runId, requestId: 'stop' })).rejects.toMatchObject({
       code: 'daemon_gone',
     });
@@ -93,9 +91,7 @@ describe('SHUT-10, STOP-04: a daemon that dies in the middle of a drain', () => 
   it('a cancelled Goal stays cancelled, and its scopes are drained without anybody asking again', async () => {
     const daemon = await testDaemon().start(failingDaemonCommand());
     const { goalId, runId } = await stubborn(daemon, 'one');
-    // The next commit that journals something is then ours; the end of an effect is committed too, and journals nothing.
-    await daemon.event({ type: 'contract.verified' });
-    await killAt(daemon, { at: 'after_journal_insert', next: 'after_commit' });
+    await killAt(daemon, { at: 'after_journal_insert', of: 'goal.cancelled', next: 'after_commit' });
     await expect(daemon.attempt('goals.cancel', { id: goalId })).rejects.toMatchObject({ code: 'daemon_gone' });
     await daemon.process.exited;
     await daemon.start();

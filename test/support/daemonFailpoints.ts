@@ -8,7 +8,9 @@ import type { TestDaemon } from './daemon.ts';
 export interface Failpoint {
   /** A point of a launch, or of the commits. */
   readonly at: string;
-  /** The first of this point after `at`. */
+  /** The type of event that `after_journal_insert` is about, or the containment check whose guardian is meant. */
+  readonly of?: string;
+  /** The first of this point after `at`, of the same launch. */
   readonly next?: string;
   /** Which of the times that `at` is reached; 1 is the next. */
   readonly nth?: number;

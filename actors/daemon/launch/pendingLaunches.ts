@@ -21,8 +21,8 @@ export interface LaunchStep {
 /** The steps of a launch in their order; a test may stop the world, or one launch, on either side of each. */
 export type LaunchStepName = 'slots' | 'reserve commit' | 'handshake' | 'release commit' | 'gate';
 export type LaunchPoint = `${'before' | 'after'} ${LaunchStepName}`;
-/** Awaited at every point; a daemon that ships passes none. */
-export type LaunchFailpoint = (point: LaunchPoint) => void | Promise<void>;
+/** Awaited at every point, and told whose launch it is; a daemon that ships passes none. */
+export type LaunchFailpoint = (point: LaunchPoint, scopeId: string) => void | Promise<void>;
 
 export class PendingLaunch {
   readonly recipe: Recipe;
@@ -32,10 +32,10 @@ export class PendingLaunch {
   launch: Launch | undefined;
   #starting: Promise<Launch> | undefined;
   #isAbandoned = false;
-  readonly #failpoint: LaunchFailpoint;
+  readonly #failpoint: (point: LaunchPoint) => void | Promise<void>;
   #settle!: (outcome: LaunchOutcome) => void;
 
-  constructor(recipe: Recipe, failpoint: LaunchFailpoint) {
+  constructor(recipe: Recipe, failpoint: (point: LaunchPoint) => void | Promise<void>) {
     this.recipe = recipe;
     this.#failpoint = failpoint;
     this.outcome = new Promise((resolve) => {
@@ -87,7 +87,7 @@ export class PendingLaunches {
   }
 
   add(scopeId: string, recipe: Recipe): PendingLaunch {
-    const pending = new PendingLaunch(recipe, this.#failpoint);
+    const pending = new PendingLaunch(recipe, (point) => this.#failpoint(point, scopeId));
     this.#byScope.set(scopeId, pending);
     void pending.outcome.then(() => this.#byScope.delete(scopeId));
     return pending;
