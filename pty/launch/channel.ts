@@ -3,6 +3,7 @@ import { ControlError } from './controlError.ts';
 import type { DrainEvent } from './controlMessages.ts';
 import { drainEventSchema } from './controlMessages.ts';
 import { onLines } from './lines.ts';
+import { afterSilence } from './silence.ts';
 
 type Waiter = (value: unknown) => void;
 
@@ -51,9 +52,9 @@ export class Channel {
   ask(line: string): Promise<unknown> {
     this.send(line);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(this.#unresponsive('answer')), this.#timeoutMs);
+      const callOff = afterSilence(this.#timeoutMs, () => reject(this.#unresponsive('answer')));
       this.#answers.push((value) => {
-        clearTimeout(timer);
+        callOff();
         if (value === undefined) reject(new ControlError('control_closed', 'the guardian closed the connection'));
         else resolve(value);
       });
@@ -70,9 +71,9 @@ export class Channel {
 
   #something(withinMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, withinMs);
+      const callOff = afterSilence(withinMs, resolve);
       this.#eventWaiter = () => {
-        clearTimeout(timer);
+        callOff();
         this.#eventWaiter = undefined;
         resolve();
       };

@@ -6,6 +6,7 @@ import { Channel } from './channel.ts';
 import { ControlError } from './controlError.ts';
 import type { DrainEvent, Hello, Members } from './controlMessages.ts';
 import { answerSchema, helloSchema, membersSchema } from './controlMessages.ts';
+import { afterSilence } from './silence.ts';
 
 export interface ControlClient {
   hello(): Promise<Hello>;
@@ -36,14 +37,14 @@ function connect(scopeDir: string, timeoutMs: number): Promise<Socket> {
     }
     const socket = createConnection({ path: `/proc/self/fd/${directory}/ctl.sock` });
     const finish = (error?: ControlError) => {
-      clearTimeout(timer);
+      callOff();
       closeSync(directory);
       socket.removeAllListeners();
       if (error === undefined) return resolve(socket);
       socket.on('error', () => undefined).destroy();
       reject(error);
     };
-    const timer = setTimeout(() => finish(new ControlError('unresponsive', 'no connection in time')), timeoutMs);
+    const callOff = afterSilence(timeoutMs, () => finish(new ControlError('unresponsive', 'no connection in time')));
     socket.once('connect', () => finish());
     socket.once('error', (error: NodeJS.ErrnoException) => {
       const full = error.code === 'EAGAIN'; // a backlog that nobody empties

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { z } from 'zod';
 import { onLines } from './lines.ts';
+import { afterSilence } from './silence.ts';
 
 const processSchema = z.object({ pid: z.int(), start: z.string(), pidfs: z.string().nullable() });
 
@@ -61,9 +62,9 @@ export class Conversation {
 
   #something(withinMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, withinMs);
+      const callOff = afterSilence(withinMs, resolve);
       this.#wake = () => {
-        clearTimeout(timer);
+        callOff();
         resolve();
       };
     });
