@@ -9,6 +9,7 @@ import { sameJson } from './canonical.ts';
 import type { ActorDefinition, PersistedSnapshot } from './definition.ts';
 import { type Effect, type EffectType, isEffectType } from './effects.ts';
 import type { MachineEvent } from './events/envelope.ts';
+import { stay } from './staying.ts';
 
 export interface StepResult {
   readonly snapshot: AnyMachineSnapshot;
@@ -66,7 +67,9 @@ export function start(machine: AnyStateMachine, input: unknown): Pick<StepResult
  */
 export function step(machine: AnyStateMachine, snapshot: AnyMachineSnapshot, event: MachineEvent): StepResult {
   if (snapshot.status !== 'active') throw new SnapshotError('snapshot_not_active', `status is ${snapshot.status}`);
-  const [next, effects] = gathering(() => machine.transition(snapshot, event, inertScope) as AnyMachineSnapshot);
+  const [next, effects] = gathering(
+    () => stay(machine, snapshot, event) ?? (machine.transition(snapshot, event, inertScope) as AnyMachineSnapshot),
+  );
   // A matched transition that only names effects returns the same reference as well.
   if (next === snapshot && effects.length === 0) return { snapshot, effects, change: 'unmatched' };
   if (next.status === 'error')

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { type AnyMachineSnapshot, assign, setup, transition } from 'xstate';
+import { sameJson } from '../../machines/canonical.ts';
+import { stay } from '../../machines/staying.ts';
+import { start, step } from '../../machines/step.ts';
+import { walk } from './support/walk.ts';
+import { executionScopeTable } from './tables/executionScope.ts';
+import { goalTable } from './tables/goal.ts';
+import { runTable } from './tables/run.ts';
+import { worktreeGenerationTable } from './tables/worktreeGeneration.ts';
+
+const told = (type: string) => ({ type, eventId: `event of ${type}` });
+
+/** What a snapshot says and how it answers, without the functions that all of them share. */
+const contentOf = ({ status, value, context, tags, children, historyValue, _nodes }: AnyMachineSnapshot) => ({
+  status,
+  value,
+  context,
+  tags: [...tags].sort(),
+  children,
+  historyValue,
+  nodes: _nodes.map(({ id }: { id: string }) => id),
+});
+
+describe.each([executionScopeTable, goalTable, runTable, worktreeGenerationTable])('the chart of a $name', (table) => {
+  it('makes the same step alone as with the whole of XState, wherever it stays (K3)', () => {
+    let [stayed, moved] = [0, 0];
+    const different: string[] = [];
+    walk(table, {
+      onStep({ snapshot, sample, configuration }) {
+        const event = { ...sample.payload(snapshot.context as never), ...told(sample.type) };
+        const next = stay(table.machine, snapshot, event);
+        if (next === undefined) moved += 1;
+        if (next === undefined || next === snapshot) return false;
+        stayed += 1;
+        const [whole] = transition(table.machine, snapshot, event as never);
+        if (!sameJson(contentOf(next), contentOf(whole))) different.push(`${sample.type} in ${configuration}`);
+        return false;
+      },
+    });
+    expect(different).toEqual([]);
+    expect(stayed).toBeGreaterThan(0);
+    expect(moved).toBeGreaterThan(0);
+  });
+});
+
+const chart = setup({
+  types: { context: {} as { count: number; note: string; word?: string }, events: {} as { type: string; by?: number } },
+  actions: {
+    count: assign(({ context }) => ({ count: context.count + 1 })),
+    note: assign({ note: 'fixed', word: ({ event }) => event.type }),
+    counted: assign(({ context }, { by }: { by: number }) => ({ count: context.count + by })),
+    openGate: (_, _params: { scopeId: string }) => {},
+  },
+}).createMachine({
+  id: 'staying',
+  context: { count: 0, note: '' },
+  initial: 'one',
+  states: {
+    one: {
+      on: {
+        twice: { actions: ['count', 'count', 'note'] },
+        inline: { actions: assign(({ context }) => ({ count: context.count + 10 })) },
+        given: { actions: { type: 'counted', params: { by: 5 } } },
+        mixed: { actions: ['count', { type: 'openGate', params: { scopeId: 'S1' } }] },
+        nothing: {},
+        again: { target: 'one', actions: 'count' },
+        moved: { target: 'two', actions: 'count' },
+      },
+    },
+    two: {},
+  },
+});
+
+describe('a step that stays', () => {
+  const { snapshot } = start(chart, undefined);
+
+  it('runs assignments in order, each on what the one before it left', () => {
+    expect(stay(chart, snapshot, told('twice'))?.context).toEqual({ count: 2, note: 'fixed', word: 'twice' });
+    expect(stay(chart, snapshot, told('inline'))?.context).toEqual({ count: 10, note: '' });
+    expect(snapshot.context).toEqual({ count: 0, note: '' });
+  });
+
+  it.each(['given', 'mixed', 'again', 'moved'])('leaves to XState what does more than assign: %s', (type) => {
+    expect(stay(chart, snapshot, told(type))).toBeUndefined();
+    const [whole] = transition(chart, snapshot, told(type));
+    expect(step(chart, snapshot, told(type)).snapshot.context).toEqual(whole.context);
+  });
+
+  it.each(['nothing', 'unlisted'])('is the very same snapshot where nothing is to be done: %s', (type) => {
+    expect(stay(chart, snapshot, told(type))).toBe(snapshot);
+  });
+
+  it('leaves everything to XState in a chart that a condition alone may move', () => {
+    const eager = setup({
+      types: { context: {} as { count: number }, events: {} as { type: string } },
+      guards: { full: ({ context }) => context.count > 0 },
+      actions: { count: assign(({ context }) => ({ count: context.count + 1 })) },
+    }).createMachine({
+      id: 'eager',
+      context: { count: 0 },
+      initial: 'filling',
+      states: {
+        filling: { on: { counted: { actions: 'count' } }, always: { guard: 'full', target: 'over' } },
+        over: {},
+      },
+    });
+    const first = start(eager, undefined).snapshot;
+    expect(stay(eager, first, told('counted'))).toBeUndefined();
+    expect(step(eager, first, told('counted')).snapshot.value).toBe('over');
+  });
+});
