@@ -1,0 +1,178 @@
+/**
+ * What an agent says of its own work, from inside its session. Its token is for this session alone: it speaks for no other
+ * Goal and operates nothing (ruling 24). A result is a claim until the status of the agent is known (PTY-03).
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { boundarySchema } from '../../../machines/events/goal.ts';
+import type { SessionSnapshot } from '../../../machines/ptySession.ts';
+import { committed, required } from '../../runtime/actorAccess.ts';
+import { isSessionToken, operatorKey } from '../../runtime/credentials.ts';
+import { OperatingError } from '../../runtime/operatingError.ts';
+import { assertAccepted, draft } from '../../runtime/submission.ts';
+import type { ParsedArguments } from '../api/contract.ts';
+import type { CallResults } from '../api/results.ts';
+import type { GoalDetailView } from '../api/views.ts';
+import type { Answer, DaemonContext } from '../context.ts';
+import { statePath } from '../views/scopeView.ts';
+import { showGoal } from './goals.ts';
+
+interface Speaker {
+  readonly sessionId: string;
+  readonly token: string;
+}
+
+/** Throws `not_controller` (exit 4) for a token that is not this session's. */
+function speakerOf({ host, places }: DaemonContext, { sessionId, token }: Speaker): SessionSnapshot {
+  const session = committed(host, 'ptySession', sessionId);
+  if (session !== undefined && isSessionToken(operatorKey(places), sessionId, token)) return session;
+  throw new OperatingError({
+    code: 'not_controller',
+    message: `the token does not speak for session ${sessionId}`,
+    exitCode: 4,
+    next: ['call it from inside the session that it is about'],
+  });
+}
+
+/** Private files of one session; its schema is there from the launch on. */
+const resultsDir = ({ places }: Pick<DaemonContext, 'places'>): string => join(places.stateDir, 'results');
+const schemaFile = (context: Pick<DaemonContext, 'places'>, sessionId: string): string =>
+  join(resultsDir(context), `${sessionId}.schema.json`);
+
+export function keepResultSchema(context: Pick<DaemonContext, 'places'>, sessionId: string, schema: object): void {
+  assertUsable(schema);
+  mkdirSync(resultsDir(context), { recursive: true, mode: 0o700 });
+  writeWhole(schemaFile(context, sessionId), JSON.stringify(schema));
+}
+
+function assertUsable(schema: object): void {
+  try {
+    z.fromJSONSchema(schema as never);
+  } catch (error) {
+    throw new OperatingError(
+      {
+        code: 'usage',
+        message: `the result schema cannot be used: ${(error as Error).message}`,
+        exitCode: 2,
+        next: ['give a JSON Schema (draft 2020-12) without remote references'],
+      },
+      error,
+    );
+  }
+}
+
+function writeWhole(path: string, content: string): void {
+  writeFileSync(`${path}.new`, content, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
+
+export async function reportResult(
+  context: DaemonContext,
+  { session, result }: ParsedArguments<'agent.result'>,
+): Promise<Answer<CallResults['agent.result']>> {
+  const { sessionId } = speakerOf(context, session).context;
+  const digest = createHash('sha256').update(result).digest('hex');
+  const problem = problemOf(context, sessionId, result);
+  mkdirSync(resultsDir(context), { recursive: true, mode: 0o700 });
+  writeWhole(join(resultsDir(context), `${sessionId}.json`), result);
+  const judged = problem === undefined ? { valid: true } : { valid: false, reasonCode: problem.reasonCode };
+  const payload = { resultDigest: digest, ...judged };
+  const outcomes = await context.host.submit([
+    draft('result.reported', { to: ['ptySession', sessionId], payload, by: 'agent' }),
+  ]);
+  assertAccepted(outcomes, [`custody sessions show ${sessionId}`]);
+  if (problem === undefined) return { data: { sessionId, digest } };
+  throw new OperatingError({
+    code: 'result_invalid',
+    message: `the result is not accepted: ${problem.message}`,
+    exitCode: 13,
+    details: { sessionId, reasonCode: problem.reasonCode },
+  });
+}
+
+function problemOf(context: DaemonContext, sessionId: string, text: string) {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { reasonCode: 'not_json', message: 'it is not JSON' };
+  }
+  const schema = schemaOf(context, sessionId);
+  const checked = schema?.safeParse(value);
+  if (checked === undefined || checked.success) return undefined;
+  const [issue] = checked.error.issues;
+  return { reasonCode: 'schema_invalid', message: `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'invalid'}` };
+}
+
+function schemaOf(context: DaemonContext, sessionId: string): z.ZodType | undefined {
+  try {
+    return z.fromJSONSchema(JSON.parse(readFileSync(schemaFile(context, sessionId), 'utf8')));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+export async function needInput(
+  context: DaemonContext,
+  { session, reason }: ParsedArguments<'agent.needInput'>,
+): Promise<Answer<CallResults['agent.needInput']>> {
+  const { sessionId } = speakerOf(context, session).context;
+  // What it has said so far comes before the question, or it would count as the answer to it.
+  await context.sessions.journalActivity(sessionId);
+  const seq = context.sessions.latestActivity(sessionId)?.activitySeq ?? 0;
+  const outcomes = await context.host.submit([
+    draft('session.inputNeeded', {
+      to: ['ptySession', sessionId],
+      payload: { seq: seq + 1, reasonCode: reason },
+      by: 'agent',
+    }),
+  ]);
+  assertAccepted(outcomes, [`custody sessions show ${sessionId}`]);
+  const after = required(context.host, 'ptySession', sessionId);
+  return { data: { sessionId, state: statePath(after.value.workload) } };
+}
+
+/** Whether the Goal is still where it was when the session was launched; exit 12 when a decision has moved it on. */
+export async function passBoundary(
+  context: DaemonContext,
+  { session, name }: ParsedArguments<'agent.boundary'>,
+): Promise<Answer<CallResults['agent.boundary']>> {
+  const { runId } = speakerOf(context, session).context;
+  const boundary = boundarySchema.safeParse(name);
+  if (!boundary.success) {
+    const message = `there is no boundary ${JSON.stringify(name)}; it is one of ${boundarySchema.options.join(', ')}`;
+    throw new OperatingError({ code: 'usage', message, exitCode: 2 });
+  }
+  const { goalRef } = required(context.host, 'run', runId).context;
+  const goal = goalRef === null ? undefined : committed(context.host, 'goal', goalRef.goalId);
+  if (goal === undefined || goalRef === null) throw superseded(runId);
+  const { goalId, status, occurrence, round, nodeId } = goal.context;
+  const isCurrent =
+    !goal.hasTag('terminal') &&
+    occurrence.n === goalRef.occurrence &&
+    round === goalRef.round &&
+    nodeId === goalRef.nodeId;
+  if (!isCurrent) throw superseded(goalId);
+  return { data: { goalId, status, occurrence: occurrence.n, round, boundary: boundary.data } };
+}
+
+const superseded = (goalId: string): OperatingError =>
+  new OperatingError({
+    code: 'superseded',
+    message: `${goalId} has moved on since this session was launched; nothing further of it counts`,
+    exitCode: 12,
+    next: ['end the work', `custody goals show ${goalId}`],
+  });
+
+export async function ownGoal(
+  context: DaemonContext,
+  { session }: ParsedArguments<'agent.goal'>,
+): Promise<Answer<GoalDetailView>> {
+  const { runId } = speakerOf(context, session).context;
+  const { goalRef } = required(context.host, 'run', runId).context;
+  if (goalRef === null) throw superseded(runId);
+  return showGoal(context, { id: goalRef.goalId });
+}

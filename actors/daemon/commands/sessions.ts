@@ -1,0 +1,177 @@
+/** Terminals, as people and agents drive them. Watching and typing change no ownership, deadline or Goal (PTY-08). */
+import type { SessionSnapshot } from '../../../machines/ptySession.ts';
+import type { Ask } from '../../../pty/wire/hostClient.ts';
+import { HostError } from '../../../pty/wire/hostError.ts';
+import type { SessionReport } from '../../../pty/wire/messages.ts';
+import { everyActor, required, resolveId, warningsOf } from '../../runtime/actorAccess.ts';
+import { OperatingError } from '../../runtime/operatingError.ts';
+import { draft } from '../../runtime/submission.ts';
+import type { ParsedArguments } from '../api/contract.ts';
+import type { CallResults } from '../api/results.ts';
+import type { ScreenTextView, SessionView } from '../api/views.ts';
+import type { Answer, DaemonContext } from '../context.ts';
+import { sessionView } from '../views/sessionView.ts';
+import { requestKey, wasApplied } from './requestIds.ts';
+import { reached } from './waiting.ts';
+
+export async function listSessions(
+  context: DaemonContext,
+  { all = false, goalId }: ParsedArguments<'sessions.list'>,
+): Promise<Answer<CallResults['sessions.list']>> {
+  const live = await reports(context);
+  const sessions: SessionView[] = [];
+  const corrupt: string[] = [];
+  for (const { id, snapshot } of everyActor(context.host, 'ptySession', all ? {} : { settled: false })) {
+    if (snapshot === 'corrupt') corrupt.push(id);
+    else sessions.push(sessionView(context, snapshot, live.get(id)));
+  }
+  const wanted = goalId === undefined ? undefined : resolveId(context.store, 'goal', goalId);
+  const shown = wanted === undefined ? sessions : sessions.filter((session) => session.goalId === wanted);
+  return { data: { sessions: shown }, warnings: warningsOf('ptySession', corrupt) };
+}
+
+export async function showSession(
+  context: DaemonContext,
+  { id }: ParsedArguments<'sessions.show'>,
+): Promise<Answer<SessionView>> {
+  const session = sessionOf(context, id);
+  const live = (await reports(context)).get(session.context.sessionId);
+  return { data: sessionView(context, session, live) };
+}
+
+/** Acknowledged when the terminal has the last byte. Journals how much it was, and never what. */
+export async function sendToSession(
+  context: DaemonContext,
+  args: ParsedArguments<'sessions.send'>,
+): Promise<Answer<CallResults['sessions.send']>> {
+  const { sessionId } = sessionOf(context, args.id).context;
+  const key = requestKey(context.store.installationId, 'sessions.send', args.requestId);
+  if (wasApplied(context.host, key, ['ptySession', sessionId])) {
+    // Typing it again is what a repeated request must not do; how much it was is all that is known of the first.
+    return { data: { sessionId, bytes: 0, bracketed: false }, warnings: ['this request was carried out before'] };
+  }
+  const { bytes: text, paste, enter } = args;
+  const sent = await asked<{ bytes: number; bracketed: boolean }>(
+    context,
+    { do: 'send', sessionId, bytes: text, paste, enter },
+    sendMs,
+  );
+  const payload = { bytes: sent.bytes, actor: 'operator' };
+  const said = { to: ['ptySession', sessionId], payload, by: 'sessions-send', eventId: key.eventId } as const;
+  await context.host.submit([draft('session.inputSent', said)]);
+  return { data: { sessionId, ...sent } };
+}
+
+/** How long a program may leave what is sent to it unread before the sender is told. */
+const sendMs = 30_000;
+
+export async function resizeSession(
+  context: DaemonContext,
+  { id, cols, rows, requestId }: ParsedArguments<'sessions.resize'>,
+): Promise<Answer<CallResults['sessions.resize']>> {
+  const { sessionId } = sessionOf(context, id).context;
+  const { eventId } = requestKey(context.store.installationId, 'sessions.resize', requestId);
+  await asked(context, { do: 'resize', sessionId, cols, rows });
+  const payload = { cols, rows, actor: 'operator' };
+  const said = { to: ['ptySession', sessionId], payload, by: 'sessions-resize', eventId } as const;
+  await context.host.submit([draft('session.resized', said)]);
+  return { data: { sessionId, cols, rows } };
+}
+
+export async function screenOfSession(
+  context: DaemonContext,
+  { id }: ParsedArguments<'sessions.screen'>,
+): Promise<Answer<ScreenTextView>> {
+  const { sessionId } = sessionOf(context, id).context;
+  const screen = await asked<ScreenTextView>(context, { do: 'screen', sessionId });
+  const { offset, cols, rows, lines, cursor, title } = screen;
+  return { data: { sessionId, offset, cols, rows, lines, cursor, title } };
+}
+
+export async function waitForSession(
+  context: DaemonContext,
+  { id, until, waitMs = 86_400_000 }: ParsedArguments<'sessions.wait'>,
+  signal: AbortSignal,
+): Promise<Answer<SessionView>> {
+  const { sessionId } = sessionOf(context, id).context;
+  const isMet =
+    until.kind === 'exit'
+      ? await reached(context, ['ptySession', sessionId], { waitMs, signal, isReached: isOver })
+      : (await asked<{ met: boolean }>(context, { do: 'wait', sessionId, until, withinMs: waitMs }, waitMs + sendMs))
+          .met;
+  if (isMet) return showSession(context, { id: sessionId });
+  context.leaving.throwIfAborted();
+  throw new OperatingError({
+    code: 'wait_timed_out',
+    message: `what was waited for did not come to pass in ${sessionId} within ${waitMs} ms`,
+    exitCode: 14,
+    retryable: true,
+    next: [`custody sessions screen ${sessionId}`],
+    details: { sessionId },
+  });
+}
+
+/** Its end is known, and everything that it said is recorded or given up. */
+const isOver = ({ value }: SessionSnapshot): boolean =>
+  (value.workload === 'final' || value.workload === 'indeterminate') &&
+  (value.capture === 'complete' || value.capture === 'incomplete');
+
+function sessionOf({ host, store }: DaemonContext, typed: string): SessionSnapshot {
+  return required(host, 'ptySession', resolveId(store, 'ptySession', typed));
+}
+
+/** What the host says of its sessions now; nothing when there is no host. */
+async function reports({ ptyHostLink, sessions, log }: DaemonContext): Promise<Map<string, SessionReport>> {
+  if (!sessions.holdsAny) return new Map();
+  try {
+    const client = await ptyHostLink.adopt();
+    const answer = (await client?.ask({ do: 'list' })) as { sessions: SessionReport[] } | undefined;
+    return new Map(answer?.sessions.map((report) => [report.sessionId, report]));
+  } catch (error) {
+    log.warn({ code: (error as { code?: unknown }).code }, 'the PTY host does not say what it holds');
+    return new Map();
+  }
+}
+
+async function asked<Result>(context: DaemonContext, request: Ask & { sessionId: string }, withinMs?: number) {
+  const client = context.sessions.holds(request.sessionId) ? await context.ptyHostLink.adopt() : undefined;
+  if (client === undefined) throw ended(request.sessionId);
+  try {
+    return (await client.ask(request, withinMs)) as Result;
+  } catch (error) {
+    throw error instanceof HostError ? refusal(error, request.sessionId) : error;
+  }
+}
+
+const ended = (sessionId: string): OperatingError =>
+  new OperatingError({
+    code: 'session_ended',
+    message: `the terminal of ${sessionId} is gone`,
+    exitCode: 13,
+    next: [`custody sessions show ${sessionId}`, `custody sessions export ${sessionId}`],
+    details: { sessionId },
+  });
+
+const exitCodes: Readonly<Record<string, number>> = {
+  input_full: 10,
+  unresponsive: 10,
+  host_gone: 10,
+  screen_unavailable: 10,
+  pattern_invalid: 2,
+};
+
+function refusal(error: HostError, sessionId: string): OperatingError {
+  if (error.code === 'session_unknown' || error.code === 'session_ended') return ended(sessionId);
+  const exitCode = exitCodes[error.code] ?? 1;
+  return new OperatingError(
+    {
+      code: error.code,
+      message: error.message,
+      exitCode,
+      retryable: exitCode === 10,
+      next: [`custody sessions screen ${sessionId}`],
+      details: { sessionId },
+    },
+    error,
+  );
+}

@@ -1,0 +1,100 @@
+/**
+ * Finds the PTY host of this installation, or starts it (ruling 20). Whoever listens at its socket is it: the socket lies
+ * in the private directory. One that does not answer is looked at by its recorded identity, because its silence says
+ * nothing about its terminals (ruling 9), and only a host that is gone is replaced.
+ */
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { type ProcessIdentity, processIdentitySchema } from '../../../machines/identity.ts';
+import { OperatingError } from '../../runtime/operatingError.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+
+type Parts = Pick<Runtime, 'places' | 'adapter' | 'log' | 'ptyHost'>;
+
+export const hostSocketOf = ({ places }: Pick<Parts, 'places'>): string => join(places.runDir, 'pty.sock');
+const recordOf = ({ places }: Parts): string => join(places.runDir, 'pty-host.json');
+
+/** `living` whenever it is not proved to be gone. */
+export type HostPresence = 'living' | 'gone' | 'never recorded';
+
+/** The identity that was recorded when a daemon first met the host, looked at now. */
+export function presenceOf(parts: Parts): HostPresence {
+  const identity = recordedIdentity(parts);
+  if (identity === undefined) return 'never recorded';
+  return parts.adapter.observe(identity).result === 'ended' ? 'gone' : 'living';
+}
+
+export function recordedIdentity(parts: Parts): ProcessIdentity | undefined {
+  try {
+    return processIdentitySchema.parse(JSON.parse(readFileSync(recordOf(parts), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws CaptureError when the process is gone. */
+export function recordHost(parts: Parts, pid: number): void {
+  const path = recordOf(parts);
+  writeFileSync(`${path}.new`, JSON.stringify(parts.adapter.capture(pid)), { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
+
+/** Starts a host and resolves with its pid when it listens. Throws `pty_host_failed`. */
+export async function startHost(parts: Parts): Promise<number> {
+  const { program, limits } = parts.ptyHost;
+  const socket = hostSocketOf(parts);
+  rmSync(socket, { force: true });
+  const log = openLog(parts);
+  try {
+    const args = [program, '--socket', socket, '--limits', JSON.stringify(limits)];
+    // Its terminals must not be hung up with the daemon's, and it must not hold the daemon's directory.
+    const child = spawn(process.execPath, args, {
+      cwd: '/',
+      detached: true,
+      env: hostEnvironment(),
+      stdio: ['ignore', log, log, 'pipe'],
+    });
+    child.on('error', () => {}); // told by the end of the pipe
+    const said = await firstLine(child.stdio[3] as Readable);
+    child.unref();
+    if (said?.ok === true) return said.pid;
+    throw failed(said === undefined ? 'it ended before it listened' : said.message);
+  } finally {
+    closeSync(log);
+  }
+}
+
+function openLog({ places }: Parts): number {
+  mkdirSync(places.logDir, { recursive: true, mode: 0o700 });
+  return openSync(join(places.logDir, 'pty-host.log'), 'a', 0o600);
+}
+
+/** Nothing of the daemon's: each session is told its environment. */
+function hostEnvironment(): Record<string, string> {
+  const { PATH = '/usr/bin:/bin', LANG, LC_ALL } = process.env;
+  return { PATH, ...(LANG ? { LANG } : {}), ...(LC_ALL ? { LC_ALL } : {}) };
+}
+
+type Said = { readonly ok: true; readonly pid: number } | { readonly ok: false; readonly message: string };
+
+async function firstLine(pipe: Readable): Promise<Said | undefined> {
+  pipe.on('error', () => {});
+  const lines = createInterface({ input: pipe });
+  for await (const line of lines) {
+    pipe.destroy();
+    return JSON.parse(line) as Said;
+  }
+  return undefined;
+}
+
+const failed = (why: string): OperatingError =>
+  new OperatingError({
+    code: 'pty_host_failed',
+    message: `the process that holds terminals could not be started: ${why}`,
+    exitCode: 10,
+    retryable: true,
+    next: ['custody doctor'],
+  });

@@ -1,0 +1,227 @@
+/**
+ * Between the PTY host and the durable sessions: what the host sees becomes events, and what the sessions have learned
+ * tells the host when it may stop reading. Facts of the host are in its reports until they are committed here, so a daemon
+ * that dies in between loses none of them.
+ */
+import type { Observation } from '../../../machines/identity.ts';
+import { isOutputNews, isSessionSettled, type SessionSnapshot } from '../../../machines/ptySession.ts';
+import type { Launch } from '../../../pty/launch/launch.ts';
+import type { CaptureEnd, HostEvent, SessionReport } from '../../../pty/wire/messages.ts';
+import { everyActor, intact } from '../../runtime/actorAccess.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { draft } from '../../runtime/submission.ts';
+import type { HostLink } from './hostLink.ts';
+import { launchInTerminal, type TerminalRequest } from './terminalLaunch.ts';
+
+type Parts = Pick<Runtime, 'host' | 'clock' | 'log' | 'config'> & {
+  readonly link: HostLink;
+  /** Whether this daemon is launching in that scope just now. */
+  readonly isLaunching: (scopeId: string) => boolean;
+};
+
+const by = 'capture';
+
+export interface Activity {
+  readonly activitySeq: number;
+  readonly bytes: number;
+  readonly sampledAt: Observation['sampledAt'];
+}
+
+export class SessionService {
+  readonly #parts: Parts;
+  /** The newest output of each session, journaled or not. */
+  readonly #activity = new Map<string, Activity>();
+  /** Sessions that the host holds, and whether their guardian has ended without the end of their output. */
+  readonly #held = new Map<string, { isGuardianLost: boolean }>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    parts.link.listen({
+      connected: (sessions) => this.#connected(sessions),
+      event: (event) => this.#logged(event.event, this.#onEvent(event)),
+      lost: () => this.#logged('host lost', this.#lost()),
+    });
+  }
+
+  /** Learns what became of the terminals that earlier daemons opened. Without a host they are gone (PTY-10). */
+  async recover(): Promise<void> {
+    if (this.#open().length === 0) return;
+    if ((await this.#parts.link.adopt()) === undefined) await this.#lost();
+  }
+
+  latestActivity(sessionId: string): Activity | undefined {
+    return this.#activity.get(sessionId);
+  }
+
+  holds(sessionId: string): boolean {
+    return this.#held.has(sessionId);
+  }
+
+  get holdsAny(): boolean {
+    return this.#held.size > 0;
+  }
+
+  /** See launchInTerminal; the host is started if there is none. */
+  async launch(request: TerminalRequest): Promise<Launch> {
+    const { sessionId } = request;
+    const client = await this.#parts.link.open();
+    this.#held.set(sessionId, { isGuardianLost: false });
+    try {
+      return await launchInTerminal(client, request);
+    } catch (error) {
+      this.#held.delete(sessionId);
+      throw error;
+    }
+  }
+
+  /** What a committed change of a session asks of its terminal. */
+  follow(session: SessionSnapshot): void {
+    const { sessionId } = session.context;
+    if (isSessionSettled(session)) this.#activity.delete(sessionId);
+    if (isCapturing(session) && isWorkloadOver(session)) this.#logged('finish', this.#finish(session));
+  }
+
+  #open(): SessionSnapshot[] {
+    const open: SessionSnapshot[] = [];
+    for (const { snapshot } of everyActor(this.#parts.host, 'ptySession', { settled: false })) {
+      if (snapshot !== 'corrupt' && isCapturing(snapshot)) open.push(snapshot);
+    }
+    return open;
+  }
+
+  async #connected(reports: readonly SessionReport[]): Promise<void> {
+    this.#held.clear();
+    for (const { sessionId, guardian, end } of reports) {
+      this.#held.set(sessionId, { isGuardianLost: guardian === 'ended' && end === null });
+    }
+    for (const report of reports) await this.#adopt(report);
+    await this.#lost();
+  }
+
+  async #adopt({ sessionId, activitySeq, bytes, quietMs, end }: SessionReport): Promise<void> {
+    if (activitySeq > 0) await this.#active({ sessionId, activitySeq, bytes, quietMs });
+    if (end !== null) return this.#ended(sessionId, end);
+    const session = intact(this.#parts.host, 'ptySession', sessionId);
+    if (session !== undefined && session !== 'corrupt') this.follow(session);
+  }
+
+  /** Sessions whose terminal nobody holds; those that are being opened just now are the launch's concern. */
+  async #lost(): Promise<void> {
+    if (!this.#parts.link.isConnected) this.#held.clear();
+    for (const { context, value } of this.#open()) {
+      const { sessionId, scopeId } = context;
+      if (this.#held.has(sessionId) || this.#parts.isLaunching(scopeId)) continue;
+      const isOver = value.workload === 'final' || value.workload === 'indeterminate';
+      await this.#submit(isOver ? finished(sessionId, notHeld) : [hostLost(sessionId)]);
+    }
+  }
+
+  async #onEvent(event: HostEvent): Promise<void> {
+    const { sessionId } = event;
+    switch (event.event) {
+      case 'activity':
+        return this.#active({ ...event, quietMs: 0 });
+      case 'input':
+        return this.#input(sessionId, event.bytes);
+      case 'captureEnded':
+        return this.#ended(sessionId, event.end);
+      case 'guardianEnded': {
+        this.#held.set(sessionId, { isGuardianLost: true });
+        const session = intact(this.#parts.host, 'ptySession', sessionId);
+        if (session !== undefined && session !== 'corrupt') this.follow(session);
+        return;
+      }
+      case 'fault':
+        this.#parts.log.warn({ sessionId, ...event.fault }, 'a transcript lost output');
+        return;
+      default:
+        return;
+    }
+  }
+
+  async #active(seen: { sessionId: string; activitySeq: number; bytes: number; quietMs: number }): Promise<void> {
+    const { sessionId, activitySeq, bytes, quietMs } = seen;
+    const { clock, host } = this.#parts;
+    const monoMs = Math.max(0, Math.floor(clock.monoMs()) - quietMs);
+    this.#activity.set(sessionId, { activitySeq, bytes, sampledAt: { monoMs, bootId: clock.bootId() } });
+    const session = intact(host, 'ptySession', sessionId);
+    if (session === undefined || session === 'corrupt' || !isOutputNews(session)) return;
+    await this.journalActivity(sessionId);
+  }
+
+  /** Commits the newest output; before an idle deadline is reached, and where output changes the state (ruling 13). */
+  async journalActivity(sessionId: string): Promise<void> {
+    const payload = this.#activity.get(sessionId);
+    if (payload === undefined) return;
+    await this.#parts.host.submit([
+      draft('session.output', { to: ['ptySession', sessionId], payload, by: 'pty-reader' }),
+    ]);
+  }
+
+  /** Typed by a viewer. Only an answer that somebody waits for is worth a line of the journal. */
+  async #input(sessionId: string, bytes: number): Promise<void> {
+    const session = intact(this.#parts.host, 'ptySession', sessionId);
+    if (session === undefined || session === 'corrupt') return;
+    if (!session.matches({ workload: { running: 'needsInput' } })) return;
+    const payload = { bytes, actor: 'viewer' };
+    await this.#submit([draft('session.inputSent', { to: ['ptySession', sessionId], payload, by: 'pty-host' })]);
+  }
+
+  async #ended(sessionId: string, end: CaptureEnd): Promise<void> {
+    await this.#submit(finished(sessionId, end));
+    this.#held.delete(sessionId);
+    await (await this.#parts.link.adopt())?.ask({ do: 'forget', sessionId });
+  }
+
+  /**
+   * The work is over, and its guardian as well although it said nothing in the terminal: no marker can come. What is left
+   * in the terminal is read for the bounded time (PTY-07). While the guardian lives, its marker ends the capture.
+   */
+  async #finish({ context: { sessionId, scopeId } }: SessionSnapshot): Promise<void> {
+    const held = this.#held.get(sessionId);
+    if (held === undefined) {
+      if (!this.#parts.isLaunching(scopeId)) await this.#submit(finished(sessionId, notHeld));
+      return;
+    }
+    if (!held.isGuardianLost) return;
+    const withinMs = this.#parts.config.captureJoinMs;
+    const client = await this.#parts.link.adopt();
+    await client?.ask({ do: 'finish', sessionId, reason: 'guardian_lost', withinMs }, withinMs + 10_000);
+  }
+
+  /** Nothing new in an event that is repeated: ids follow from the session. */
+  #submit(drafts: Parameters<Runtime['host']['submit']>[0]): Promise<unknown> {
+    return this.#parts.host.submit(drafts);
+  }
+
+  #logged(what: string, work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      const { code, message } = error as { code?: unknown; message?: string };
+      this.#parts.log.error({ what, code, message }, 'what the PTY host reported could not be committed');
+    });
+  }
+}
+
+const notHeld: CaptureEnd = { eof: false, complete: false, reason: 'notHeld', bytes: 0 };
+
+const isCapturing = ({ value }: SessionSnapshot): boolean =>
+  value.capture === 'capturing' || value.capture === 'draining';
+
+const isWorkloadOver = ({ value }: SessionSnapshot): boolean =>
+  value.workload === 'final' || value.workload === 'indeterminate';
+
+const hostLost = (sessionId: string) =>
+  draft('capture.fault', {
+    to: ['ptySession', sessionId],
+    payload: { stream: 'terminal', errno: null, reason: 'hostLost' },
+    by,
+  });
+
+function finished(sessionId: string, { eof, complete, reason, bytes }: CaptureEnd) {
+  const to = ['ptySession', sessionId] as const;
+  const fault = reason === null ? {} : { fault: reason.replace(/[^A-Za-z0-9_]/g, '_').slice(0, 64) };
+  return [
+    draft('capture.drainStarted', { to, payload: { boundMs: 0 }, by }),
+    draft('capture.finished', { to, payload: { eof, truncated: !complete, ...fault, bytes }, by }),
+  ];
+}

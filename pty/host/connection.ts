@@ -1,0 +1,116 @@
+/** One peer of the PTY host: its requests in, replies, events and output out. */
+import type { Socket } from 'node:net';
+import { type Frame, FrameError, FrameReader, frameType, jsonFrame } from '../wire/frames.ts';
+import { HostError } from '../wire/hostError.ts';
+import { type HostEvent, type HostReply, type HostRequest, requestSchema } from '../wire/messages.ts';
+import { InputError } from './inputQueue.ts';
+import type { Session } from './session.ts';
+import type { Viewer } from './viewer.ts';
+
+/** Input that a program has not read before the peer that types it is made to wait. */
+const inputWaitBytes = 64 * 1024;
+
+export type Handler = (connection: Connection, request: HostRequest) => unknown;
+
+export class Connection {
+  readonly socket: Socket;
+  readonly #handle: Handler;
+  readonly #reader = new FrameReader();
+  #attached: { readonly session: Session; readonly viewer: Viewer } | undefined;
+  role: 'unknown' | 'daemon' | 'client' = 'unknown';
+
+  constructor(socket: Socket, handle: Handler) {
+    this.socket = socket;
+    this.#handle = handle;
+    socket.on('data', (chunk) => this.#take(chunk));
+    socket.on('error', () => {}); // a broken pipe is an end, and `close` tells of it
+    socket.on('close', () => this.detach());
+  }
+
+  tell(event: HostEvent): void {
+    this.socket.write(jsonFrame(event));
+  }
+
+  attach(session: Session, viewer: Viewer): void {
+    this.detach();
+    this.#attached = { session, viewer };
+  }
+
+  detach(): void {
+    this.#attached?.session.leave(this.#attached.viewer);
+    this.#attached = undefined;
+  }
+
+  #take(chunk: Buffer): void {
+    try {
+      for (const frame of this.#reader.push(chunk)) this.#dispatch(frame);
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      this.socket.destroy();
+    }
+  }
+
+  #dispatch({ type, body }: Frame): void {
+    if (type === frameType.input) this.#typed(Buffer.from(body));
+    else if (type === frameType.json) void this.#answer(body);
+    else this.socket.destroy();
+  }
+
+  /** Keys. There is no answer to them; a program that does not read makes the peer wait, and keys for nobody are dropped. */
+  #typed(bytes: Buffer): void {
+    const attached = this.#attached;
+    if (attached === undefined || attached.viewer.readOnly) return;
+    const written = attached.session.write(bytes);
+    if (attached.session.pendingInputBytes > inputWaitBytes) this.socket.pause();
+    written.then(
+      () => this.socket.resume(),
+      () => this.socket.resume(),
+    );
+  }
+
+  async #answer(body: Buffer): Promise<void> {
+    const parsed = parsedRequest(body);
+    if (!parsed.ok) {
+      this.#reply({ reply: parsed.id, ok: false, error: { code: 'request_invalid', message: parsed.message } });
+      return;
+    }
+    const { request } = parsed;
+    try {
+      const data = await this.#handle(this, request);
+      this.#reply({ reply: request.id, ok: true, data: data ?? {} });
+    } catch (error) {
+      this.#reply({ reply: request.id, ok: false, error: errorOf(error) });
+    }
+  }
+
+  #reply(reply: HostReply): void {
+    this.socket.write(jsonFrame(reply));
+  }
+}
+
+type Parsed =
+  | { readonly ok: true; readonly request: HostRequest }
+  | { readonly ok: false; readonly id: number; readonly message: string };
+
+function parsedRequest(body: Buffer): Parsed {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString());
+  } catch {
+    return { ok: false, id: 0, message: 'not JSON' };
+  }
+  const request = requestSchema.safeParse(value);
+  if (request.success) return { ok: true, request: request.data };
+  const { id } = (value ?? {}) as { id?: unknown };
+  const [issue] = request.error.issues;
+  const message = `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`;
+  return { ok: false, id: typeof id === 'number' ? id : 0, message };
+}
+
+function errorOf(error: unknown): Extract<HostReply, { ok: false }>['error'] {
+  if (error instanceof HostError || error instanceof InputError) {
+    const details = error instanceof HostError ? error.details : {};
+    return { code: error.code, message: error.message, details };
+  }
+  return { code: 'internal_error', message: error instanceof Error ? error.message : String(error) };
+}

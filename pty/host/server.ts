@@ -1,0 +1,187 @@
+/**
+ * The PTY host's socket: what each request means. One connection at a time is the daemon's; while there is none the
+ * sessions go on, and whatever happened is in their reports when the next one asks.
+ */
+import { createServer, type Server, type Socket } from 'node:net';
+import { HostError } from '../wire/hostError.ts';
+import {
+  type HostEvent,
+  type HostRequest,
+  hostProtocol,
+  type RequestOf,
+  type WaitCondition,
+} from '../wire/messages.ts';
+import { Connection } from './connection.ts';
+import { pasted } from './paste.ts';
+import type { SessionScreens } from './ports.ts';
+import type { Session } from './session.ts';
+import type { Sessions } from './sessions.ts';
+
+export interface HostServerOptions {
+  readonly sessions: Sessions;
+  readonly screens: SessionScreens;
+  readonly version: string;
+  /** Ends the process; called when the host holds no session. */
+  readonly leave: () => void;
+}
+
+type Verbs = { readonly [Verb in HostRequest['do']]: (connection: Connection, request: RequestOf<Verb>) => unknown };
+
+export class HostServer {
+  readonly #options: HostServerOptions;
+  readonly #server: Server;
+  readonly #connections = new Set<Connection>();
+  readonly #verbs: Verbs;
+  #daemon: Connection | undefined;
+
+  constructor(options: HostServerOptions) {
+    this.#options = options;
+    this.#server = createServer((socket) => this.#connected(socket));
+    this.#verbs = { ...this.#launching(), ...this.#watching(), ...this.#typing() };
+  }
+
+  get server(): Server {
+    return this.#server;
+  }
+
+  /** To the daemon, if one is connected. */
+  report(event: HostEvent): void {
+    this.#daemon?.tell(event);
+  }
+
+  #connected(socket: Socket): void {
+    const handle = (from: Connection, request: HostRequest): unknown => this.#handle(from, request);
+    const connection = new Connection(socket, handle);
+    this.#connections.add(connection);
+    socket.on('close', () => {
+      this.#connections.delete(connection);
+      if (this.#daemon === connection) this.#daemonGone();
+    });
+  }
+
+  #daemonGone(): void {
+    this.#daemon = undefined;
+    void this.#options.sessions.abandonGated();
+  }
+
+  #handle(connection: Connection, request: HostRequest): unknown {
+    const isFirst = connection.role === 'unknown';
+    if (isFirst !== (request.do === 'hello')) throw new HostError('request_invalid', 'say hello first, and once');
+    const verb = this.#verbs[request.do] as (connection: Connection, request: HostRequest) => unknown;
+    return verb(connection, request);
+  }
+
+  #launching(): Pick<Verbs, 'hello' | 'open' | 'release' | 'abandon' | 'finish' | 'forget' | 'list' | 'leave'> {
+    const { sessions } = this.#options;
+    const daemonOnly =
+      <Request>(verb: (request: Request) => unknown) =>
+      (connection: Connection, request: Request): unknown => {
+        if (connection !== this.#daemon) throw new HostError('not_the_daemon', 'only the daemon may ask for this');
+        return verb(request);
+      };
+    return {
+      hello: (connection, request) => this.#hello(connection, request),
+      list: () => ({ sessions: sessions.reports }),
+      open: daemonOnly((request) => sessions.open(request)),
+      release: daemonOnly(({ sessionId }) => released(sessions.get(sessionId))),
+      abandon: daemonOnly(({ sessionId }) => sessions.get(sessionId).abandon()),
+      finish: daemonOnly(({ sessionId, reason, withinMs }) => sessions.get(sessionId).finish(reason, withinMs)),
+      forget: daemonOnly(({ sessionId }) => sessions.forget(sessionId)),
+      leave: daemonOnly(() => {
+        if (!sessions.isEmpty) throw new HostError('host_busy', 'sessions are open');
+        setImmediate(this.#options.leave); // once the answer is on its way
+      }),
+    };
+  }
+
+  #hello(connection: Connection, { protocol, role }: RequestOf<'hello'>): unknown {
+    if (!protocol.includes(hostProtocol)) {
+      const message = `this host speaks protocol ${hostProtocol}, the other side ${protocol.join(', ')}`;
+      throw new HostError('protocol_unsupported', message, { supported: [hostProtocol] });
+    }
+    connection.role = role;
+    if (role === 'daemon') {
+      const former = this.#daemon;
+      this.#daemon = connection;
+      // A former daemon that still has its end open cannot commit anything: another one holds the database.
+      former?.socket.destroy();
+    }
+    const { sessions, version } = this.#options;
+    return { protocol: hostProtocol, pid: process.pid, version, sessions: sessions.reports };
+  }
+
+  #watching(): Pick<Verbs, 'attach' | 'screen' | 'wait'> {
+    const { sessions } = this.#options;
+    return {
+      attach: (connection, { sessionId, mode, readOnly, from }) => {
+        const session = sessions.get(sessionId);
+        connection.attach(session, session.attach({ socket: connection.socket, mode, readOnly, from }));
+        return session.report;
+      },
+      screen: (_, { sessionId }) => sessions.get(sessionId).screen(),
+      wait: (_, { sessionId, until, withinMs }) => this.#wait(sessions.get(sessionId), until, withinMs),
+    };
+  }
+
+  async #wait(session: Session, until: WaitCondition, withinMs: number): Promise<{ met: boolean }> {
+    switch (until.kind) {
+      case 'exit':
+        return { met: await session.until(() => session.isEnded, withinMs) };
+      case 'quiet':
+        return { met: await quiet(session, until.quietMs, withinMs) };
+      default:
+        return { met: (await this.#options.screens.waitFor(session.id, until, withinMs)) !== undefined };
+    }
+  }
+
+  #typing(): Pick<Verbs, 'send' | 'resize'> {
+    const { sessions } = this.#options;
+    return {
+      send: (_, request) => sent(sessions.get(request.sessionId), request),
+      resize: (_, { sessionId, cols, rows }) => {
+        if (sessions.get(sessionId).resize({ cols, rows })) return { cols, rows };
+        throw new HostError('session_ended', `${sessionId} has ended`);
+      },
+    };
+  }
+}
+
+async function released(session: Session): Promise<unknown> {
+  try {
+    return await session.release();
+  } catch (error) {
+    const { code, step } = error as { code?: string; step?: string | null };
+    throw new HostError('release_failed', (error as Error).message, { code, step });
+  }
+}
+
+/** Acknowledged when the kernel has the last byte, which is not yet: when the program has read it. */
+async function sent(session: Session, request: RequestOf<'send'>): Promise<{ bytes: number; bracketed: boolean }> {
+  const text = Buffer.from(request.bytes, 'base64');
+  const bracketed = request.paste === 'always' || (request.paste === 'auto' && (await wantsBrackets(session)));
+  const bytes = request.paste === 'never' ? text : pasted(text, { bracketed });
+  const enter = Buffer.from(request.enter ? '\r' : '');
+  await session.write(Buffer.concat([bytes, enter]));
+  return { bytes: bytes.length + enter.length, bracketed };
+}
+
+async function wantsBrackets(session: Session): Promise<boolean> {
+  try {
+    return (await session.screen()).modes.bracketedPaste;
+  } catch {
+    return false;
+  }
+}
+
+/** True once there has been no output for `quietMs`; an ended session is quiet. */
+async function quiet(session: Session, quietMs: number, withinMs: number): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const missing = quietMs - session.quietMs;
+    if (missing <= 0 || session.isEnded) return true;
+    const left = deadline - performance.now();
+    if (left <= 0) return false;
+    const before = session.report.activitySeq;
+    await session.until(() => session.isEnded || session.report.activitySeq !== before, Math.min(missing, left));
+  }
+}

@@ -1,0 +1,289 @@
+/**
+ * One terminal session: a pseudo terminal, the guardian at its other end, the transcript, and whoever watches. Bytes go
+ * to the transcript first and to viewers afterwards. It ends when the guardian's end marker has been read, which no byte
+ * of the work can follow, or as incomplete when the daemon says that no marker will come.
+ */
+import { randomBytes } from 'node:crypto';
+import { createEndMarkerScanner } from '../launch/endMarker.ts';
+import { type Launch, type LaunchReady, launchGuardian } from '../launch/launch.ts';
+import { defaultSegmentBytes } from '../transcript/layout.ts';
+import type { TranscriptFault, TranscriptWriter } from '../transcript/writer.ts';
+import type { CaptureEnd, CaptureFault, HostEvent, RequestOf, SessionReport } from '../wire/messages.ts';
+import { Coalesced } from './coalesced.ts';
+import { Master, type Size } from './master.ts';
+import type { ScreenView, SessionScreens } from './ports.ts';
+import { readStored } from './storedBytes.ts';
+import { Viewer, type ViewerOptions } from './viewer.ts';
+
+export interface SessionOptions {
+  readonly request: RequestOf<'open'>;
+  readonly transcript: TranscriptWriter;
+  readonly screens: SessionScreens;
+  /** To the daemon. */
+  readonly report: (event: HostEvent) => void;
+  readonly clock: () => number;
+  readonly limits: SessionLimits;
+}
+
+export interface SessionLimits {
+  readonly inputMaxBytes: number;
+  /** How long a guardian waits for this host to have read its marker. */
+  readonly lingerMs: number;
+  /** How long after a guardian's end its marker may still be on the way. */
+  readonly finalDrainMs: number;
+  /** Activity is reported at once and then at most this often. */
+  readonly activityMs: number;
+}
+
+type Waiter = () => void;
+
+export class Session {
+  readonly id: string;
+  readonly #options: SessionOptions;
+  readonly #marker = randomBytes(16).toString('hex');
+  readonly #scanner: ReturnType<typeof createEndMarkerScanner>;
+  readonly #master: Master;
+  readonly #viewers = new Set<Viewer>();
+  readonly #changed = new Set<Waiter>();
+  readonly #activity: Coalesced<HostEvent>;
+  readonly #input: Coalesced<HostEvent>;
+  #launch: Launch | undefined;
+  #state: SessionReport['state'] = 'gated';
+  #isGuardianLiving = true;
+  #batch: Buffer[] = [];
+  #activitySeq = 0;
+  #inputBytes = 0;
+  #lastOutputMs: number;
+  #fault: CaptureFault | null = null;
+  #end: CaptureEnd | null = null;
+
+  /** Opens the terminal. Throws when the system has none left. */
+  constructor(options: SessionOptions) {
+    const { request, limits, clock } = options;
+    this.id = request.sessionId;
+    this.#options = options;
+    this.#scanner = createEndMarkerScanner(this.#marker);
+    this.#lastOutputMs = clock();
+    this.#activity = new Coalesced(limits.activityMs, options.report);
+    this.#input = new Coalesced(limits.activityMs, options.report);
+    this.#master = new Master({
+      cols: request.cols,
+      rows: request.rows,
+      inputMaxBytes: limits.inputMaxBytes,
+      output: (chunk) => this.#take(chunk),
+      broken: (error) => this.#finishCapture(`terminal_lost:${error?.code ?? 'closed'}`),
+    });
+  }
+
+  /** Starts guardian and gated workload on the terminal. Throws GuardianLaunchError; nothing is left of it then. */
+  async launch(): Promise<LaunchReady> {
+    const { launch } = this.#options.request;
+    const { slave } = this.#master;
+    const terminal = { marker: this.#marker, lingerMs: this.#options.limits.lingerMs };
+    try {
+      this.#launch = await launchGuardian({ ...withoutUndefined(launch), terminal, stdio: [slave, slave, slave] });
+    } catch (error) {
+      this.#finishCapture('never_launched');
+      throw error;
+    }
+    void this.#launch.exited.then(() => this.#guardianEnded());
+    return this.#launch.ready;
+  }
+
+  /** The daemon has committed the release. See Launch.openGate. */
+  async release(): ReturnType<Launch['openGate']> {
+    const opened = await this.#launch!.openGate();
+    if (this.#state === 'gated') this.#state = 'running';
+    return opened;
+  }
+
+  /** Nothing of it runs when this resolves, unless it had been released. */
+  async abandon(): Promise<void> {
+    await this.#launch?.abandon();
+  }
+
+  get isGated(): boolean {
+    return this.#state === 'gated';
+  }
+
+  get isEnded(): boolean {
+    return this.#end !== null;
+  }
+
+  get size(): Size {
+    return this.#master.size;
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#batch.length === 0) setImmediate(() => this.#flush());
+    this.#batch.push(chunk);
+  }
+
+  /** What one turn of the loop has read: recorded, then shown. */
+  #flush(): void {
+    const chunks = this.#batch;
+    this.#batch = [];
+    if (this.#end !== null || chunks.length === 0) return;
+    const pieces: Buffer[] = [];
+    for (const chunk of chunks) pieces.push(...this.#scanner.push(chunk));
+    this.#record(pieces);
+    if (this.#scanner.isReached) this.#finishCapture(null);
+  }
+
+  #record(pieces: readonly Buffer[]): void {
+    if (pieces.length === 0) return;
+    const { transcript, screens, clock } = this.#options;
+    const offset = transcript.offset;
+    transcript.append(pieces);
+    for (const viewer of this.#viewers) viewer.output(offset, pieces);
+    screens.advance(this.id, transcript.offset);
+    this.#lastOutputMs = clock();
+    this.#activitySeq += 1;
+    const { id: sessionId } = this;
+    this.#activity.put({ event: 'activity', sessionId, activitySeq: this.#activitySeq, bytes: transcript.offset });
+    this.#wake();
+  }
+
+  /** Called by the transcript, once: something is missing in it. The work goes on (ruling 10). */
+  faulted({ reason, errno, code }: TranscriptFault): void {
+    this.#fault = { reason, errno, code };
+    this.#options.report({ event: 'fault', sessionId: this.id, fault: this.#fault });
+  }
+
+  /**
+   * The marker is written after the exit receipt and acknowledged before the guardian ends, so a guardian that has ended
+   * without one was killed, or nobody read in time. Its work may live on (linux case 77): only the daemon knows.
+   */
+  #guardianEnded(): void {
+    this.#isGuardianLiving = false;
+    if (this.#end !== null) return;
+    if (this.#state === 'gated') void this.finish('never_released', this.#options.limits.finalDrainMs);
+    this.#options.report({ event: 'guardianEnded', sessionId: this.id });
+  }
+
+  /** Reads on for `withinMs`, unless the marker comes first, and then ends the capture as incomplete. */
+  async finish(reason: string, withinMs: number): Promise<CaptureEnd> {
+    await this.until(() => this.#end !== null, withinMs);
+    this.#flush();
+    this.#finishCapture(reason);
+    return this.#end!;
+  }
+
+  #finishCapture(reason: string | null): void {
+    if (this.#end !== null) return;
+    const { transcript, report } = this.#options;
+    if (reason !== null) this.#record(this.#scanner.rest());
+    const missing = reason ?? transcript.fault?.reason ?? (transcript.from > 0 ? 'oldest_dropped' : null);
+    this.#end = { eof: reason === null, complete: missing === null, reason: missing, bytes: transcript.offset };
+    this.#state = 'ended';
+    void transcript
+      .end(missing === null ? { complete: true } : { complete: false, reason: missing })
+      .then(() => transcript.close());
+    this.#launch?.acknowledgeOutput();
+    this.#master.close();
+    const event: HostEvent = { event: 'captureEnded', sessionId: this.id, end: this.#end };
+    for (const viewer of this.#viewers) viewer.end(event);
+    this.#activity.flush();
+    this.#input.flush();
+    report(event);
+    this.#wake();
+  }
+
+  attach(options: Pick<ViewerOptions, 'socket' | 'mode' | 'readOnly'> & { readonly from: number | undefined }): Viewer {
+    const { transcript, request } = this.#options;
+    const source = {
+      sessionId: this.id,
+      end: () => transcript.offset,
+      read: (offset: number, maxBytes: number) =>
+        readStored(
+          { dir: request.transcript.dir, segmentBytes: defaultSegmentBytes, from: transcript.from },
+          offset,
+          maxBytes,
+        ),
+      screen: () => this.screen(),
+    };
+    const viewer = new Viewer({ ...options, from: options.from ?? transcript.offset, source });
+    this.#viewers.add(viewer);
+    viewer.begin();
+    if (this.#end !== null) viewer.end({ event: 'captureEnded', sessionId: this.id, end: this.#end });
+    return viewer;
+  }
+
+  leave(viewer: Viewer): void {
+    viewer.leave();
+    this.#viewers.delete(viewer);
+  }
+
+  /** See InputQueue.write; the bytes themselves are kept nowhere (PTY-08). */
+  async write(bytes: Uint8Array): Promise<void> {
+    await this.#master.write(bytes);
+    this.#inputBytes += bytes.length;
+    this.#input.put({ event: 'input', sessionId: this.id, bytes: this.#inputBytes });
+  }
+
+  get pendingInputBytes(): number {
+    return this.#master.pendingInputBytes;
+  }
+
+  /** False when the session has ended. */
+  resize(size: Size): boolean {
+    if (!this.#master.resize(size)) return false;
+    this.#options.transcript.resize(size.cols, size.rows);
+    this.#options.screens.advance(this.id, this.#options.transcript.offset);
+    for (const viewer of this.#viewers) viewer.tell({ event: 'resized', sessionId: this.id, ...size });
+    return true;
+  }
+
+  /** The screen with everything that has been read so far. */
+  screen(): Promise<ScreenView> {
+    return this.#options.screens.snapshot(this.id, this.#options.transcript.offset);
+  }
+
+  /** Milliseconds without output. */
+  get quietMs(): number {
+    return Math.max(0, Math.round(this.#options.clock() - this.#lastOutputMs));
+  }
+
+  /** Resolves with true as soon as `isTrue` holds, looked at after each change; with false after `withinMs`. */
+  until(isTrue: () => boolean, withinMs: number): Promise<boolean> {
+    if (isTrue()) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const settle = (value: boolean): void => {
+        clearTimeout(timer);
+        this.#changed.delete(look);
+        resolve(value);
+      };
+      const look = (): void => {
+        if (isTrue()) settle(true);
+      };
+      const timer = setTimeout(() => settle(false), withinMs);
+      this.#changed.add(look);
+    });
+  }
+
+  #wake(): void {
+    for (const look of [...this.#changed]) look();
+  }
+
+  get report(): SessionReport {
+    return {
+      sessionId: this.id,
+      state: this.#state,
+      ...this.size,
+      bytes: this.#options.transcript.offset,
+      activitySeq: this.#activitySeq,
+      quietMs: this.quietMs,
+      viewers: this.#viewers.size,
+      pendingInputBytes: this.pendingInputBytes,
+      guardian: this.#isGuardianLiving ? 'living' : 'ended',
+      fault: this.#fault,
+      end: this.#end,
+    };
+  }
+}
+
+/** An optional field that is absent, as `exactOptionalPropertyTypes` has it. */
+function withoutUndefined(launch: RequestOf<'open'>['launch']) {
+  const { graceMs, budgetMs, ...rest } = launch;
+  return { ...rest, ...(graceMs === undefined ? {} : { graceMs }), ...(budgetMs === undefined ? {} : { budgetMs }) };
+}

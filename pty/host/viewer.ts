@@ -1,0 +1,142 @@
+/**
+ * One reader of a session's output. It has a place in the transcript and is served from there: what has just been written
+ * is passed on directly, anything older is read back from the file. So a viewer costs no queue of its own, and one that
+ * stops reading costs nothing at all: the session never waits for it.
+ */
+import type { Socket } from 'node:net';
+import { jsonFrame, outputHead } from '../wire/frames.ts';
+import type { HostEvent } from '../wire/messages.ts';
+import type { ScreenView } from './ports.ts';
+
+/** What lies in the socket's queue before a viewer counts as slow. */
+const queueMaxBytes = 1024 * 1024;
+const readBytes = 256 * 1024;
+/** A viewer of the screen that is further behind than this gets the screen as it is, not all that led to it. */
+const lagMaxBytes = 1024 * 1024;
+
+export interface Source {
+  readonly sessionId: string;
+  /** Offset after the last byte. */
+  readonly end: () => number;
+  /** Bytes from `offset` on, at most `maxBytes`; `offset` is that of the first, later than asked for where bytes are missing. */
+  readonly read: (offset: number, maxBytes: number) => { offset: number; bytes: Buffer };
+  readonly screen: () => Promise<ScreenView>;
+}
+
+export interface ViewerOptions {
+  readonly socket: Socket;
+  readonly source: Source;
+  readonly mode: 'screen' | 'every byte';
+  readonly readOnly: boolean;
+  /** First offset of a viewer that wants every byte. */
+  readonly from: number;
+}
+
+export class Viewer {
+  readonly readOnly: boolean;
+  readonly #socket: Socket;
+  readonly #source: Source;
+  readonly #isScreen: boolean;
+  #next: number;
+  /** A screen has been asked for; output waits for it. */
+  #isRepainting = false;
+  #isGone = false;
+  #last: HostEvent | undefined;
+
+  constructor({ socket, source, mode, readOnly, from }: ViewerOptions) {
+    this.#socket = socket;
+    this.#source = source;
+    this.#isScreen = mode === 'screen';
+    this.readOnly = readOnly;
+    this.#next = this.#isScreen ? source.end() : from;
+    socket.on('drain', () => this.#pump());
+  }
+
+  /** Sends the screen, or the first bytes. */
+  begin(): void {
+    if (this.#isScreen) void this.#repaint();
+    else this.#pump();
+  }
+
+  /** `pieces` were just read at `offset`. What a full disk refused of them has no place in the transcript and is shown all the same. */
+  output(offset: number, pieces: readonly Buffer[]): void {
+    if (this.#isGone || this.#isRepainting) return;
+    if (offset !== this.#next || this.#isSlow) {
+      this.#pump();
+      return;
+    }
+    for (const piece of pieces) this.#send(piece);
+    this.#next = this.#source.end();
+  }
+
+  tell(event: HostEvent): void {
+    if (!this.#isGone) this.#socket.write(jsonFrame(event));
+  }
+
+  /** Sends `event` after the last byte of output. */
+  end(event: HostEvent): void {
+    this.#last = event;
+    this.#pump();
+  }
+
+  leave(): void {
+    this.#isGone = true;
+  }
+
+  get #isSlow(): boolean {
+    return this.#socket.writableLength > queueMaxBytes;
+  }
+
+  #send(bytes: Buffer): void {
+    this.#socket.cork();
+    this.#socket.write(outputHead(this.#next, bytes.length));
+    this.#socket.write(bytes);
+    this.#socket.uncork();
+    this.#next += bytes.length;
+  }
+
+  /** Brings the viewer up to the end of the transcript, as far as it takes it. */
+  #pump(): void {
+    if (this.#isGone || this.#isRepainting) return;
+    const end = this.#source.end();
+    if (this.#isScreen && end - this.#next > lagMaxBytes && !this.#isSlow) {
+      this.tell({ event: 'gap', sessionId: this.#source.sessionId, from: this.#next, to: end });
+      void this.#repaint();
+      return;
+    }
+    while (this.#next < end && !this.#isSlow) if (!this.#sendStored(end)) break;
+    if (this.#next >= end && this.#last !== undefined) {
+      this.tell(this.#last);
+      this.#last = undefined;
+    }
+  }
+
+  /** False when nothing more is stored before `end`: the rest was never written. */
+  #sendStored(end: number): boolean {
+    const { offset, bytes } = this.#source.read(this.#next, Math.min(readBytes, end - this.#next));
+    const isMissing = bytes.length === 0;
+    const found = isMissing ? end : offset;
+    if (found > this.#next) {
+      this.tell({ event: 'gap', sessionId: this.#source.sessionId, from: this.#next, to: found });
+      this.#next = found;
+    }
+    if (isMissing) return false;
+    this.#send(bytes);
+    return true;
+  }
+
+  async #repaint(): Promise<void> {
+    this.#isRepainting = true;
+    try {
+      const { offset, cols, rows, repaint } = await this.#source.screen();
+      this.tell({ event: 'screen', sessionId: this.#source.sessionId, offset, cols, rows, repaint });
+      this.#next = offset;
+    } catch {
+      // Without a screen the viewer goes on with what comes; it has been told of the gap.
+      this.#next = this.#source.end();
+    } finally {
+      this.#isRepainting = false;
+    }
+    this.#pump();
+  }
+}
