@@ -156,9 +156,14 @@ function relaysToSession(change: ActorChange, after: ScopeSnapshot): readonly Re
   const to = { kind: 'ptySession', link: 'scopeId', value: id } as const;
   const relays: Relay[] = [];
   if (event.type === 'launch.releaseCommitted') {
-    relays.push({ to, type: 'launch.releaseCommitted', payload: {}, eventId: event.eventId });
+    // A guardian that had closed its gate by then has said so already, and says it only once.
+    relays.push(
+      after.context.status === null
+        ? { to, type: 'launch.releaseCommitted', payload: {}, eventId: event.eventId }
+        : { to, type: 'launch.failed', payload: { phase: 'gate', reasonCode: 'not_released' } },
+    );
   }
-  // What never was released has no status of its own: that the launch failed says it all.
+  // Behind a shut gate there is no status of the agent: that the launch failed says it all.
   if (before?.context.status === null && after.context.status !== null && after.context.released !== 'no') {
     relays.push(statusForSession(change, { ...to, alsoReleased: true }));
   }

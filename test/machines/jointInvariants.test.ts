@@ -9,7 +9,6 @@ import { runMachine } from '../../machines/run.ts';
 import { type Exploration, explore } from './support/explore.ts';
 import { externalEvents, type JointEvent, jointEvents, timeEvents } from './support/jointEvents.ts';
 import { externalLaws, laws, views } from './support/laws.ts';
-import type { Kind } from './support/memoryHost.ts';
 import { emptyWorld } from './support/world.ts';
 
 const isSoak = process.env.CUSTODY_SOAK !== undefined;
@@ -77,7 +76,7 @@ describe('a scope that others launched (GRD-11)', () => {
 });
 
 /** Guards whose loss some law of section D notices; the others are missed by their rows (see the tables). */
-const killers: ReadonlyArray<readonly [Kind, string, string, readonly JointEvent[]]> = [
+const killers: ReadonlyArray<readonly ['executionScope' | 'run', string, string, readonly JointEvent[]]> = [
   ['executionScope', 'neverReleased', 'I-17', core],
   ['executionScope', 'guardianGone', 'I-15', core],
   ['executionScope', 'receiptAuthentic', 'I-15', core],
@@ -96,7 +95,7 @@ const killers: ReadonlyArray<readonly [Kind, string, string, readonly JointEvent
 ];
 
 describe('without a guard', () => {
-  const charts: Readonly<Record<Kind, AnyStateMachine>> = { executionScope: executionScopeMachine, run: runMachine };
+  const charts = { executionScope: executionScopeMachine as AnyStateMachine, run: runMachine as AnyStateMachine };
 
   it.for(killers)('%s %s, %s breaks', async ([kind, guard, id, events], { annotate }) => {
     const mutant = charts[kind].provide({ guards: { [guard]: () => true } }) as AnyStateMachine;

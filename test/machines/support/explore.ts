@@ -1,8 +1,9 @@
 /**
- * Every state that a scope, its run and the world behind them can reach together, breadth first. A law that is broken is
+ * Every state that a scope, its run, its session and the world behind them can reach together, breadth first. A law that is broken is
  * reported with the shortest story that leads there.
  */
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
+import type { SessionSnapshot } from '../../../machines/ptySession.ts';
 import type { RunSnapshot } from '../../../machines/run.ts';
 import { type JointEvent, jointEvents } from './jointEvents.ts';
 import { createMemoryHost, type HostOptions, type MemoryHost, type Pair } from './memoryHost.ts';
@@ -11,6 +12,8 @@ import { emptyWorld, type World, worldMoves } from './world.ts';
 export interface Records {
   readonly scope: ScopeSnapshot;
   readonly run: RunSnapshot;
+  /** As it was opened, where no session takes part. */
+  readonly session: SessionSnapshot;
 }
 
 export interface Joint extends Records {
@@ -101,14 +104,18 @@ function createRecords(host: MemoryHost, { laws, events }: Pick<Required<Explore
   const answers: Array<Array<Answer | undefined>> = [];
   const occurred = new Set<string>();
   const numberOf = (pair: Pair): number => {
-    const key = `${pair.executionScope}|${pair.run}`;
+    const key = `${pair.executionScope}|${pair.run}|${pair.ptySession}`;
     const known = numbers.get(key);
     if (known !== undefined) return known;
     numbers.set(key, pairs.length);
     answers.push([]);
     return pairs.push(pair) - 1;
   };
-  const recordsOf = (pair: Pair): Records => ({ scope: host.scope(pair), run: host.run(pair) });
+  const recordsOf = (pair: Pair): Records => ({
+    scope: host.scope(pair),
+    run: host.run(pair),
+    session: host.session(pair),
+  });
   numberOf(host.start);
 
   const answer = (number: number, event: JointEvent): Answer => {

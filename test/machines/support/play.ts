@@ -4,6 +4,7 @@ import type { Effect } from '../../../machines/effects.ts';
 import type { EventType, Payload } from '../../../machines/events/catalogue.ts';
 import type { MachineEvent } from '../../../machines/events/envelope.ts';
 import { executionScopeMachine, type ScopeSnapshot } from '../../../machines/executionScope.ts';
+import { ptySessionMachine, type SessionSnapshot } from '../../../machines/ptySession.ts';
 import { type RunSnapshot, runMachine } from '../../../machines/run.ts';
 import { start, step } from '../../../machines/step.ts';
 import { runInput } from '../tables/run.ts';
@@ -19,6 +20,7 @@ import {
   workload,
 } from './evidence.ts';
 import { enclosingChecks, scopeInput } from './scopeSamples.ts';
+import { sessionInput } from './sessionSamples.ts';
 
 /** A type with its payload; the event id is its place in the story, such as `2 guardian.attached`. */
 export type Told = { readonly [Type in EventType]: readonly [Type, Payload<Type>] }[EventType];
@@ -51,6 +53,9 @@ export const playScope = (story: readonly Told[], input: Partial<Payload<'scope.
 
 export const playRun = (story: readonly Told[], input: Partial<Payload<'run.reserved'>> = {}) =>
   play<RunSnapshot>(runMachine, runInput(input), story);
+
+export const playSession = (story: readonly Told[], input: Partial<Payload<'session.opened'>> = {}) =>
+  play<SessionSnapshot>(ptySessionMachine, sessionInput(input), story);
 
 export const bound: Told = [
   'identity.bound',
