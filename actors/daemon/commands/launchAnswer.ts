@@ -4,7 +4,7 @@ import { required } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { CallResults } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
-import { abandonedMessage } from '../launch/launchStopped.ts';
+import { abandonedMessage, severityOf } from '../launch/launchStopped.ts';
 import type { LaunchOutcome, LaunchStep } from '../launch/pendingLaunches.ts';
 import { eventViews } from '../views/eventView.ts';
 import { runView } from '../views/runView.ts';
@@ -57,15 +57,6 @@ function neverLaunched({ store }: DaemonContext, scopeId: string): LaunchOutcome
   return { kind: 'refused', code: 'launch_abandoned', message: abandonedMessage(reason), next: [] };
 }
 
-const exitCodes: Readonly<Record<string, number>> = {
-  evidence_unavailable: 10,
-  guardian_missing: 8,
-  request_invalid: 2,
-  guardian_refused: 8,
-  launch_abandoned: 13,
-  internal_error: 1,
-};
-
 function failure(
   { runId, scopeId }: Launched,
   outcome: Exclude<LaunchOutcome, { readonly kind: 'released' }>,
@@ -82,8 +73,7 @@ function failure(
     });
   }
   const { code, message, next } = outcome;
-  const exitCode = exitCodes[code] ?? 10;
-  return new OperatingError({ code, message, exitCode, retryable: exitCode === 10, next, details });
+  return new OperatingError({ code, message, ...severityOf(code), next, details });
 }
 
 /** ENOENT and the like (errno(3)); the number where the system has no name for it. */

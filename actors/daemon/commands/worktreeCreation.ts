@@ -7,13 +7,14 @@ import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { GenerationId, GoalId, RepoId, ScopeId } from '../../../machines/ids.ts';
 import type { Draft } from '../../host/outcome.ts';
-import { committed } from '../../runtime/actorAccess.ts';
+import { committed, everyActor } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { assertAccepted, draft } from '../../runtime/submission.ts';
 import type { DaemonContext } from '../context.ts';
 import { contractDraft, tellGeneration } from '../contract/record.ts';
 import { filterDriversOf, git, Serial } from '../git/git.ts';
 import { gitDirectoryOf } from '../git/locate.ts';
+import { assertBeside, type Neighbour } from '../git/nesting.ts';
 import { fileIdentityOf } from '../git/worktreeIdentity.ts';
 import { type RequestKey, requestKey } from './requestIds.ts';
 import { reached } from './waiting.ts';
@@ -53,9 +54,30 @@ async function nextAttempt(context: DaemonContext, key: RequestKey): Promise<Sco
   }
 }
 
-/** One at a time in each repository. Throws `git_failed`, `preconditions_unmet` (exit 13) or `worktree_incomplete` (exit 10). */
-export const createWorktree = (context: DaemonContext, plan: WorktreePlan): Promise<void> =>
-  perRepository.run(plan.commonGitDir, () => create(context, plan));
+/** Worktrees that no record names yet: requests for other repositories are carried out at the same time. */
+const beingMade = new Map<GenerationId, string>();
+
+/**
+ * One at a time in each repository. Throws `git_failed`, `path_nested`, `preconditions_unmet` (exit 13) or
+ * `worktree_incomplete` (exit 10).
+ */
+export async function createWorktree(context: DaemonContext, plan: WorktreePlan): Promise<void> {
+  const { generationId, path, commonGitDir } = plan;
+  assertBeside(path, neighboursOf(context, generationId));
+  beingMade.set(generationId, path);
+  try {
+    await perRepository.run(commonGitDir, () => create(context, plan));
+  } finally {
+    beingMade.delete(generationId);
+  }
+}
+
+function* neighboursOf({ host }: DaemonContext, own: GenerationId): Generator<Neighbour> {
+  for (const { id, snapshot } of everyActor(host, 'worktreeGeneration', { settled: false })) {
+    if (snapshot !== 'corrupt') yield { generationId: id, path: snapshot.context.path };
+  }
+  for (const [generationId, path] of beingMade) if (generationId !== own) yield { generationId, path };
+}
 
 async function create(context: DaemonContext, plan: WorktreePlan): Promise<void> {
   await makeParent(plan.path);

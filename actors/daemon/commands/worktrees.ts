@@ -61,13 +61,19 @@ export async function addWorktree(
   for (const [name, value] of [
     ['branch', plan.branch],
     ['base', plan.base],
+    ['path', plan.path],
   ] as const) {
+    if (value.includes('\0')) throw unspeakable(name);
     if (value.startsWith('-'))
       throw new OperatingError({ code: 'usage', message: `${name} may not begin with a dash`, exitCode: 2 });
   }
   await createWorktree(context, plan);
   return { data: worktreeView(context, generationId) };
 }
+
+/** No system call can be told of it (execve(2)), so no attempt will ever succeed. */
+const unspeakable = (name: string): OperatingError =>
+  new OperatingError({ code: 'request_invalid', message: `${name} may not contain a NUL byte`, exitCode: 2 });
 
 export async function listWorktrees(
   context: DaemonContext,

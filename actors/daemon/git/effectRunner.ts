@@ -13,6 +13,7 @@ import { daemonLeaving, OperatingError } from '../../runtime/operatingError.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
 import type { LaunchCoordinator } from '../launch/coordinator.ts';
+import { severityOf } from '../launch/launchStopped.ts';
 import { type Recipe, recipeDigest } from '../launch/recipe.ts';
 import { isEnding, type Root } from '../root.ts';
 
@@ -63,13 +64,8 @@ export async function runEffect(parts: Parts, { scopeId, purpose, recipe }: Effe
   const pending = await parts.launches.request({ scopeId, recipe, drafts: [requested], next: [] });
   const outcome = await pending.outcome;
   if (outcome.kind === 'refused') {
-    throw new OperatingError({
-      code: outcome.code,
-      message: outcome.message,
-      exitCode: 10,
-      retryable: true,
-      next: outcome.next,
-    });
+    const { code, message, next } = outcome;
+    throw new OperatingError({ code, message, ...severityOf(code), next });
   }
   await over(parts, scopeId);
   const { status } = committed(host, 'executionScope', scopeId)!.context;

@@ -59,7 +59,8 @@ function commonDirectoryOf(gitDir: string): string {
   }
 }
 
-function isGitDirectory(directory: string): boolean {
+/** Whether git would take it for a git directory (gitrepository-layout(5)). Throws what stat(2) does. */
+export function isGitDirectory(directory: string): boolean {
   const isFile = (name: string) => statSync(join(directory, name), { throwIfNoEntry: false })?.isFile() ?? false;
   const hasObjects = statSync(join(directory, 'objects'), { throwIfNoEntry: false })?.isDirectory() ?? false;
   return isFile('HEAD') && (hasObjects || isFile('commondir'));

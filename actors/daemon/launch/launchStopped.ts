@@ -20,6 +20,21 @@ export function abandonedMessage(reason: string): string {
     : `the launch was abandoned before it could begin (${reason}); nothing ran`;
 }
 
+const exitCodes: Readonly<Record<string, number>> = {
+  evidence_unavailable: 10,
+  guardian_missing: 8,
+  request_invalid: 2,
+  guardian_refused: 8,
+  launch_abandoned: 13,
+  internal_error: 1,
+};
+
+/** Another attempt helps where the environment stood in the way, and nowhere else. */
+export function severityOf(code: string): { readonly exitCode: number; readonly retryable: boolean } {
+  const exitCode = exitCodes[code] ?? 10;
+  return { exitCode, retryable: exitCode === 10 };
+}
+
 export function explain(error: unknown): {
   readonly fact: 'notStarted' | 'abandoned';
   readonly reason: string;
