@@ -7,6 +7,7 @@
 enum { ANSWER_BYTES = 96 * LISTED + 2048, WAIT_MAX_MS = 24 * 3600 * 1000 };
 
 static const char *phase_name(const struct guardian *g) {
+  if (g->phase == LINGERING) return "lingering";
   if (g->terminated && g->phase != GATED) return "draining";
   if (g->phase == ROOT_ENDED) return "rootEnded";
   return g->phase == GATED ? "gated" : "running";
@@ -101,6 +102,10 @@ static void answer_terminate(struct guardian *g, struct client *c, char *rest) {
   bool already = drain_active(g);
   const char *line = already ? "{\"event\":\"accepted\",\"already\":true}\n" : "{\"event\":\"accepted\",\"already\":false}\n";
   c->follows = true;
+  if (g->phase == LINGERING) { /* nothing is left to terminate, and the output is still being read */
+    if (client_send(g, c, line, strlen(line))) say_settled(g, g->code);
+    return;
+  }
   if (client_send(g, c, line, strlen(line)) && already) drain_attach(g, c);
   drain_begin(g, grace, budget);
 }

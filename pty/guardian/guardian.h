@@ -71,9 +71,18 @@ struct spec {
   char **argv, **env;
   size_t argc, envc;
   uint64_t umask, handshake_ms, grace_ms, budget_ms;
+  uint64_t terminal, linger_ms;
 };
 
-enum phase { GATED, RELEASING, RUNNING, ROOT_ENDED };
+enum phase { GATED, RELEASING, RUNNING, ROOT_ENDED, LINGERING, LEAVING };
+
+/* What becomes of the terminal on descriptor 0, decided by what is found there. */
+enum terminal_mode {
+  TERMINAL_NONE,   /* the launcher has not asked for one */
+  TERMINAL_NEW,    /* nobody's yet: the workload takes it for a session of its own */
+  TERMINAL_HELD,   /* ours, as the leader of its session: given up first, then the same */
+  TERMINAL_SHARED, /* that of a session which we are only a member of: the workload becomes a job there */
+};
 
 enum how { HOW_PENDING, HOW_EXITED, HOW_SIGNALED, HOW_DUMPED, HOW_EXEC_FAILED, HOW_NOT_RELEASED };
 
@@ -129,7 +138,7 @@ struct guardian {
   char boot[40], enclosing[384];
   uint64_t pidns, timens, exe_dev, exe_ino;
   uid_t uid;
-  int link, dir, signals, listener, up, child_pidfd, gate, exec_error;
+  int link, dir, signals, listener, up, child_pidfd, gate, exec_error, terminal;
   char build[KNOWN_BUILDS][DIGEST_HEX + 1]; /* digests of other guardian builds that may enrol here */
   size_t builds;
   struct slot slot[SLOTS];
@@ -142,6 +151,13 @@ struct guardian {
   bool terminated, hides_pids;
   bool more_ended; /* the last turn of reaping has left some: the loop must not sleep */
   struct drain drain;
+  enum terminal_mode mode;
+  bool job_stopped; /* the workload has been stopped at the terminal and not yet been continued by us */
+  char marker_nonce[NONCE_BYTES + 1];
+  char marker[NONCE_BYTES + 32];
+  size_t marker_left; /* of the marker, still to be written */
+  int64_t linger_until;
+  int code; /* what this process will exit with */
   struct client client[CLIENTS];
 };
 
@@ -187,6 +203,27 @@ void gate_open(struct guardian *g);
 void gate_abandon(struct guardian *g, const char *reason);
 void exec_result(struct guardian *g);
 _Noreturn void become_workload(const struct guardian *g, int gate, int error);
+
+/* terminal.c: a workload with a terminal */
+void terminal_find(struct guardian *g);
+void terminal_await(struct guardian *g);
+bool terminal_is_ours(const struct guardian *g);
+int terminal_take(const struct guardian *g);
+
+/* job.c: a workload in the terminal of an interactive shell */
+void job_begin(const struct guardian *g);
+void job_end(const struct guardian *g);
+void job_continue(struct guardian *g);
+void job_hang_up(struct guardian *g);
+void job_watch(struct guardian *g);
+
+/* linger.c: the end of a terminal's output */
+bool linger_due(const struct guardian *g);
+void linger_begin(struct guardian *g);
+void linger_write(struct guardian *g);
+void linger_heard(struct guardian *g);
+void linger_shorten(struct guardian *g);
+void linger_end(struct guardian *g);
 
 /* reap.c */
 bool reap_turn(struct guardian *g);

@@ -55,6 +55,7 @@ static void fork_gated(struct guardian *g) {
 void launch(struct guardian *g) {
   fork_gated(g);
   step("forked");
+  terminal_await(g);
   /* After the fork: a child that is not dumpable could not raise its own oom_score_adj as an ordinary user. */
   if (!g->hides_pids) prctl(PR_SET_DUMPABLE, 0);
   g->child_pidfd = open_pidfd(g->child.pid);
@@ -73,6 +74,7 @@ void launch(struct guardian *g) {
 void gate_open(struct guardian *g) {
   step("gate");
   g->phase = RELEASING;
+  job_begin(g);
   ssize_t ignored = write(g->gate, "G", 1); /* a child that is gone is found by the wait loop */
   (void)ignored;
   close(g->gate);
@@ -103,7 +105,8 @@ static void say_exec(struct guardian *g, int error) {
 
 /*
  * The pipe is close-on-exec in the child: its end without a word means that the image was executed, an error number
- * that it was not. Afterwards the link has served; what the launcher does with its end means nothing any more.
+ * that it was not. Afterwards the link has served, unless there is a terminal of which the launcher will have to say that
+ * it has been read; until then, what the launcher does with its end means nothing any more.
  */
 void exec_result(struct guardian *g) {
   int error = 0;
@@ -116,6 +119,7 @@ void exec_result(struct guardian *g) {
   if (g->phase != RELEASING) return;
   g->phase = RUNNING;
   say_exec(g, got == sizeof error ? error : 0);
+  if (terminal_is_ours(g)) return;
   close(g->link);
   g->link = -1;
 }

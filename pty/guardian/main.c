@@ -19,7 +19,7 @@ static struct guardian the_guardian;
 
 static void start_state(struct guardian *g) {
   g->link = LINK_FD;
-  g->dir = g->signals = g->listener = g->up = g->child_pidfd = g->gate = g->exec_error = -1;
+  g->dir = g->signals = g->listener = g->up = g->child_pidfd = g->gate = g->exec_error = g->terminal = -1;
   g->outcome = (struct outcome){.code = ABSENT, .signal = ABSENT, .error = ABSENT};
   for (int at = 0; at < CLIENTS; at++) g->client[at].fd = g->client[at].pidfd = -1;
 }
@@ -38,7 +38,7 @@ static void close_the_rest(struct guardian *g) {
 }
 
 /*
- * All signals are blocked for good; three are read from a descriptor. An inherited "ignore" of SIGCHLD would survive
+ * All signals are blocked for good; five are read from a descriptor. An inherited "ignore" of SIGCHLD would survive
  * exec and make the kernel reap our children, statuses and all.
  */
 static void take_signals(struct guardian *g) {
@@ -49,6 +49,8 @@ static void take_signals(struct guardian *g) {
   sigaddset(&ours, SIGCHLD);
   sigaddset(&ours, SIGTERM);
   sigaddset(&ours, SIGINT);
+  sigaddset(&ours, SIGCONT);
+  sigaddset(&ours, SIGHUP);
   if (sigprocmask(SIG_SETMASK, &all, NULL) != 0) refuse(g, RC_KERNEL, "signalMask", errno);
 #ifndef CUSTODY_WITHOUT_SIGCHLD_DEFAULT
   if (sigaction(SIGCHLD, &standard, NULL) != 0) refuse(g, RC_KERNEL, "signalDefault", errno);
@@ -76,10 +78,11 @@ static int run(void) {
   close_the_rest(g);
   step("begin");
   take_signals(g);
-  setsid(); /* fails when the launcher has already given us a session of our own */
   umask(077);
   become_subreaper(g);
   spec_read(g);
+  terminal_find(g);
+  if (g->mode != TERMINAL_SHARED) setsid(); /* fails when the launcher has already given us a session of our own */
   step("spec");
   if (!context_read(g)) refuse(g, RC_KERNEL, "proc", errno);
   slots_open(g);

@@ -6,7 +6,7 @@
 enum { WAIT_MAX_MS = 24 * 3600 * 1000 };
 
 /* Defaults of a termination that nobody parametrised: SIGTERM to the guardian itself. */
-enum { DEFAULT_GRACE_MS = 500, DEFAULT_BUDGET_MS = 2000 };
+enum { DEFAULT_GRACE_MS = 500, DEFAULT_BUDGET_MS = 2000, DEFAULT_LINGER_MS = 5000 };
 
 static bool is_name(const char *value, size_t max) {
   size_t length = strlen(value);
@@ -34,9 +34,9 @@ static bool take_path(const char **to, const char *value) {
   return value[0] == '/';
 }
 
-static bool take_nonce(struct slot *slot, const char *value) {
+static bool take_nonce(char *to, const char *value) {
   if (!is_hex(value, NONCE_BYTES)) return false;
-  strcpy(slot->nonce, value);
+  strcpy(to, value);
   return true;
 }
 
@@ -59,13 +59,16 @@ static bool take_count(struct guardian *g, const char *key, const char *value) {
   if (strcmp(key, "handshakeMs") == 0) return parse_unsigned(value, WAIT_MAX_MS, &spec->handshake_ms);
   if (strcmp(key, "graceMs") == 0) return parse_unsigned(value, WAIT_MAX_MS, &spec->grace_ms);
   if (strcmp(key, "budgetMs") == 0) return parse_unsigned(value, WAIT_MAX_MS, &spec->budget_ms);
+  if (strcmp(key, "lingerMs") == 0) return parse_unsigned(value, WAIT_MAX_MS, &spec->linger_ms);
+  if (strcmp(key, "terminal") == 0) return parse_unsigned(value, 1, &spec->terminal) && spec->terminal == 1;
   return false;
 }
 
 static bool take_slots(struct guardian *g, const char *key, char *value) {
-  if (strcmp(key, "nonceStart") == 0) return take_nonce(&g->slot[SLOT_START], value);
-  if (strcmp(key, "nonceStatus") == 0) return take_nonce(&g->slot[SLOT_STATUS], value);
-  if (strcmp(key, "nonceExit") == 0) return take_nonce(&g->slot[SLOT_EXIT], value);
+  if (strcmp(key, "nonceStart") == 0) return take_nonce(g->slot[SLOT_START].nonce, value);
+  if (strcmp(key, "nonceStatus") == 0) return take_nonce(g->slot[SLOT_STATUS].nonce, value);
+  if (strcmp(key, "nonceExit") == 0) return take_nonce(g->slot[SLOT_EXIT].nonce, value);
+  if (strcmp(key, "marker") == 0) return take_nonce(g->marker_nonce, value);
   if (strcmp(key, "slotStart") == 0) return take_slot(&g->slot[SLOT_START], value);
   if (strcmp(key, "slotStatus") == 0) return take_slot(&g->slot[SLOT_STATUS], value);
   if (strcmp(key, "slotExit") == 0) return take_slot(&g->slot[SLOT_EXIT], value);
@@ -109,6 +112,7 @@ static const char *missing(const struct guardian *g) {
   if (g->spec.cwd == NULL) return "cwd";
   if (g->spec.argc == 0) return "arg";
   if (g->spec.handshake_ms == 0) return "handshakeMs";
+  if ((g->spec.terminal != 0) != (g->marker_nonce[0] != '\0')) return "marker";
   for (int name = SLOT_START; name <= SLOT_EXIT; name++) {
     if (g->slot[name].nonce[0] == '\0') return "nonce";
   }
@@ -128,6 +132,7 @@ bool spec_parse(struct guardian *g, const char **wrong) {
   spec->umask = 0777 + 1;
   spec->grace_ms = DEFAULT_GRACE_MS;
   spec->budget_ms = DEFAULT_BUDGET_MS;
+  spec->linger_ms = DEFAULT_LINGER_MS;
   if (!make_vectors(spec)) return false;
   char *end = spec->frame + spec->frame_bytes;
   for (char *at = spec->frame; at < end;) {

@@ -51,6 +51,7 @@ static void note_workload(struct guardian *g, const siginfo_t *info) {
     o->signal = info->si_status;
   }
   g->phase = ROOT_ENDED;
+  job_end(g);
   receipt_status(g); /* a failure shows in the exit receipt, which repeats the status and decides the exit code */
 }
 

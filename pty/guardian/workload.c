@@ -31,9 +31,11 @@ static void raise_oom_score(void) {
   close(fd);
 }
 
+/* Tells the guardian an error number; 0 is good news. True if that was the news and has been told. */
+static bool say(int fd, int error) { return write(fd, &error, sizeof error) == sizeof error && error == 0; }
+
 _Noreturn static void fail(int error, int code) {
-  ssize_t ignored = write(ERROR_FD, &error, sizeof error);
-  (void)ignored;
+  say(ERROR_FD, error);
   _exit(code);
 }
 
@@ -61,7 +63,8 @@ static void keep_only(int gate, int error) {
 _Noreturn void become_workload(const struct guardian *g, int gate, int error) {
   raise_oom_score();
   if (!g->hides_pids) prctl(PR_SET_DUMPABLE, 0); /* until exec: the receipts' nonces are in this memory */
-  setsid();
+  if (g->mode == TERMINAL_NONE) setsid();
+  else if (!say(error, terminal_take(g))) _exit(RC_GATE_CLOSED);
   keep_only(gate, error);
 #ifndef CUSTODY_WITHOUT_GATE
   char byte = 0;

@@ -1,6 +1,7 @@
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { holdInShell, turns } from './support/fifo.ts';
+import { fileContains, memoryContains } from './support/memory.ts';
 import { inState } from './support/processes.ts';
 import type { Scope } from './support/scope.ts';
 import { run, runToEnd, workDirectory } from './support/scope.ts';
@@ -9,36 +10,6 @@ function statusOf(scope: Scope): { residentKb: number; wakeups: number; threads:
   const text = readFileSync(`/proc/${scope.launch.pid}/status`, 'utf8');
   const value = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+)`, 'm').exec(text)?.[1]);
   return { residentKb: value('VmRSS'), wakeups: value('voluntary_ctxt_switches'), threads: value('Threads') };
-}
-
-function fileContains(pid: number, name: string, text: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/${name}`, 'latin1').includes(text);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EACCES') return false; // as it should be for an ordinary user
-    throw error;
-  }
-}
-
-/** Whether a process has the text in writable memory. One that does not let itself be read keeps its secrets, too. */
-function memoryContains(pid: number, text: string): boolean {
-  let memory: number;
-  try {
-    memory = openSync(`/proc/${pid}/mem`, 'r');
-  } catch {
-    return false;
-  }
-  const areas = readFileSync(`/proc/${pid}/maps`, 'utf8')
-    .split('\n')
-    .map((line) => /^(\w+)-(\w+) rw/.exec(line))
-    .filter((area) => area !== null);
-  const found = areas.some(([, from, to]) => {
-    const bytes = Buffer.alloc(Number.parseInt(to!, 16) - Number.parseInt(from!, 16));
-    readSync(memory, bytes, 0, bytes.length, Number.parseInt(from!, 16));
-    return bytes.includes(text);
-  });
-  closeSync(memory);
-  return found;
 }
 
 describe('what a waiting guardian costs (GRD-03)', () => {

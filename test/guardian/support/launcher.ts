@@ -5,7 +5,9 @@ import { onTestFinished } from 'vitest';
 import type { LaunchReady, LaunchRequest } from '../../../pty/launch/launch.ts';
 import { guardian, launcherProgram } from './programs.ts';
 
-export type Order = Partial<LaunchRequest> & Pick<LaunchRequest, 'scopeDir' | 'argv'> & { atOnce?: boolean };
+/** `program` is the launcher program of fixtures/ that carries it out. */
+export type Order = Partial<LaunchRequest> &
+  Pick<LaunchRequest, 'scopeDir' | 'argv'> & { atOnce?: boolean; program?: 'launcher' | 'terminalHost' };
 
 export interface Launcher {
   readonly child: ChildProcess;
@@ -15,8 +17,8 @@ export interface Launcher {
 }
 
 /** The command line of a launcher process, for shells and workloads that start one. */
-export function launcherCommand(order: Order): string[] {
-  return [process.execPath, launcherProgram(), JSON.stringify({ guardianPath: guardian(), ...order })];
+export function launcherCommand({ program, ...order }: Order): string[] {
+  return [process.execPath, launcherProgram(program), JSON.stringify({ guardianPath: guardian(), ...order })];
 }
 
 /** Starts a launcher process; `command` puts another program in front of it (unshare, setpriv). */

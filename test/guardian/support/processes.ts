@@ -13,6 +13,16 @@ export function statOf(pid: number): { state: string; ppid: number; session: num
   return { state: fields[0]!, ppid: Number(fields[1]), session: Number(fields[3]), start: fields[19]! };
 }
 
+/** The process group in the foreground of the process's controlling terminal; -1 without one (proc_pid_stat(5), tpgid). */
+export function foregroundOf(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[5]);
+}
+
+export async function inForeground(leader: number, terminalOf: number): Promise<void> {
+  await eventually(`group ${leader} in the foreground`, () => foregroundOf(terminalOf) === leader || undefined);
+}
+
 export function isAlive(pid: number): boolean {
   const stat = statOf(pid);
   return stat !== undefined && stat.state !== 'Z' && stat.state !== 'X';

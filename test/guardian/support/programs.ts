@@ -30,6 +30,15 @@ export type GuardianSwitch =
   | 'WITHOUT_EXE_CHECK'
   | 'WITHOUT_IDENTITY_CHECK'
   | 'WITHOUT_CHILDREN_FILE'
+  | 'WITHOUT_CTTY'
+  | 'WITHOUT_NOTTY'
+  | 'WITHOUT_HANDOVER'
+  | 'WITHOUT_JOB_MODE'
+  | 'WITHOUT_STOP_PROPAGATION'
+  | 'WITHOUT_OWN_STREAMS'
+  | 'WITHOUT_HOLD'
+  | 'WITHOUT_FLOW_START'
+  | 'WITHOUT_WHOLE_MARKER'
   | 'TEST_STEPS';
 
 export function guardianBuiltWith(option: GuardianSwitch): string {
@@ -55,17 +64,17 @@ function once(name: string, make: (output: string) => void): string {
 }
 
 /** A small C program from `fixtures/`. */
-export function program(name: 'tree' | 'swarm' | 'wrap'): string {
+export function program(name: 'tree' | 'swarm' | 'wrap' | 'byHand'): string {
   return once(name, (output) => {
     const flags = ['-std=c11', '-D_GNU_SOURCE', '-O1', '-Wall', '-Wextra', '-pthread'];
     execFileSync(process.env.CC || 'cc', [...flags, '-o', output, join(fixtures, `${name}.c`)]);
   });
 }
 
-/** The launcher as a process of its own: it can be killed, run as another user, or run inside a scope. */
-export function launcherProgram(): string {
-  return once('launcher.mjs', (outfile) => {
-    const entryPoints = [join(fixtures, 'launcher.ts')];
+/** A launcher as a process of its own: it can be killed, run as another user, or run inside a scope or a terminal. */
+export function launcherProgram(name: 'launcher' | 'terminalHost' = 'launcher'): string {
+  return once(`${name}.mjs`, (outfile) => {
+    const entryPoints = [join(fixtures, `${name}.ts`)];
     buildSync({ entryPoints, outfile, bundle: true, platform: 'node', format: 'esm', logLevel: 'error' });
   });
 }
