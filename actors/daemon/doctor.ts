@@ -6,7 +6,7 @@ import { StoreError } from '../../persistence/errors.ts';
 import { openStore, type Store } from '../../persistence/store.ts';
 import { guardianBinary, guardianDigest } from '../../pty/launch/binary.ts';
 import { everyActor } from '../runtime/actorAccess.ts';
-import type { Places } from '../runtime/places.ts';
+import { type Places, refusedRuntimeDirectory } from '../runtime/places.ts';
 import type { CheckView } from './api/views.ts';
 import { calendarClock } from './calendarClock.ts';
 import { loadConfig } from './config.ts';
@@ -15,6 +15,7 @@ import { contractName } from './contract/record.ts';
 import { isContractCurrent } from './contract/verify.ts';
 import { isInPlace } from './git/worktreeIdentity.ts';
 import { healthOf } from './health.ts';
+import { misplaced } from './statePlace.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -44,6 +45,7 @@ export async function diagnoseOnline(context: DaemonContext): Promise<readonly C
       : good('procfs', 'processes can be observed'),
     good('guardian', `built, SHA-256 ${guardian.digest.slice(0, 16)}…`),
     ...storeChecks(store),
+    placeCheck(store, places),
     await integrityCheck(store),
     contractCheck(store, guardian.digest),
     health.state === 'ok'
@@ -77,7 +79,12 @@ export async function diagnoseOffline({
   try {
     const store = openStore({ stateDir: places.stateDir, clock: calendarClock, create: false });
     try {
-      checks.push(...storeChecks(store), await integrityCheck(store), contractCheck(store, digest));
+      checks.push(
+        ...storeChecks(store),
+        placeCheck(store, places),
+        await integrityCheck(store),
+        contractCheck(store, digest),
+      );
     } finally {
       store.close();
     }
@@ -117,6 +124,15 @@ function hostChecks(env: Environment): CheckView[] {
           'launch agents without these variables; runs get an allow-list by default',
         ),
   );
+  const refused = refusedRuntimeDirectory(env);
+  if (refused !== undefined)
+    checks.push(
+      warning(
+        'runtimeDirectory',
+        `${refused} is not a directory of this user; the socket is in the state directory instead`,
+        `look at ${refused}, then remove it`,
+      ),
+    );
   if (isWsl())
     checks.push(
       warning(
@@ -146,6 +162,12 @@ function storeChecks(store: Store): CheckView[] {
     good('store.limits', statement),
     ...named,
   ];
+}
+
+function placeCheck(store: Store, places: Places): CheckView {
+  const problem = misplaced(store, places);
+  if (problem === undefined) return good('place', `the installation is where it was made: ${places.stateDir}`);
+  return bad('place', `${problem.code}: ${problem.message}`, problem.next.join('; '));
 }
 
 async function integrityCheck(store: Store): Promise<CheckView> {

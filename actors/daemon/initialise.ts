@@ -1,10 +1,12 @@
 /** `custody init`: makes the store, or looks at the one that is there, and checks once that containment works on this host. */
-import { openStore } from '../../persistence/store.ts';
+import { openStore, type Store } from '../../persistence/store.ts';
 import { guardianBinary, guardianDigest } from '../../pty/launch/binary.ts';
 import type { Places } from '../runtime/places.ts';
 import type { CheckView } from './api/views.ts';
 import { calendarClock } from './calendarClock.ts';
 import { isContractCurrent, verifyContract } from './contract/verify.ts';
+import { markRestored } from './restored.ts';
+import { adoptPlace, assertInPlace, assertOriginalGone, recordPlace } from './statePlace.ts';
 
 export interface InitView {
   readonly stateDir: string;
@@ -23,12 +25,15 @@ export interface InitRequest {
   readonly places: Places;
   /** Look only: nothing is made and nothing is run. */
   readonly checkOnly: boolean;
+  /** A directory that was copied or moved is the installation from now on. */
+  readonly adopt?: boolean;
 }
 
-/** Throws StoreError; an existing store is never replaced (JRN-09). */
-export async function initialise({ places, checkOnly }: InitRequest): Promise<InitView> {
-  const store = openStore({ stateDir: places.stateDir, clock: calendarClock, create: !checkOnly });
+/** Throws StoreError, `state_copied` or `state_moved`; an existing store is never replaced (JRN-09). */
+export async function initialise({ places, checkOnly, adopt = false }: InitRequest): Promise<InitView> {
+  const store = openStore({ stateDir: places.stateDir, clock: calendarClock, create: !checkOnly && !adopt });
   try {
+    settlePlace(store, { places, checkOnly, adopt });
     const path = await guardianBinary();
     const guardian = { path, digest: guardianDigest(path) };
     const needsCheck = !checkOnly && !isContractCurrent(store, guardian.digest);
@@ -55,4 +60,16 @@ export async function initialise({ places, checkOnly }: InitRequest): Promise<In
   } finally {
     store.close();
   }
+}
+
+function settlePlace(store: Store, { places, checkOnly, adopt }: Required<InitRequest>): void {
+  if (adopt) assertOriginalGone(store, places);
+  else assertInPlace(store, places);
+  if (checkOnly) return;
+  // The first write takes the signs of a restore away, so what they mean has to be written with it.
+  store.write(() => {
+    markRestored(store);
+    if (adopt) adoptPlace(store, places);
+    else recordPlace(store, places);
+  });
 }

@@ -34,6 +34,7 @@ import { createDeadlineService } from './services/deadlineService.ts';
 import { createObservationService } from './services/observationService.ts';
 import { createReceiptService } from './services/receiptService.ts';
 import { type StoreWatch, watchStore } from './services/storeWatch.ts';
+import { assertInPlace, recordPlace } from './statePlace.ts';
 
 export interface DaemonOptions {
   readonly places: Places;
@@ -57,16 +58,23 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
-/** Throws StoreError, `guardian_missing` or `config_invalid`; nothing is left open then. */
+/** Throws StoreError, `state_copied`, `state_moved`, `guardian_missing` or `config_invalid`; nothing is left open then. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const loadedConfig = loadConfig(options.places, options.env);
   const { clock, version } = options;
   const { sqliteBusyMs: busyMs } = loadedConfig.config;
   const opened = openStore({ stateDir: options.places.stateDir, clock, create: false, busyMs });
+  try {
+    assertInPlace(opened, options.places);
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
   // A write of its own: whatever this start journals later is numbered after everything that came before.
   const watch = watchStore(opened, clock, () => {
     opened.meta.set('daemon.version', version);
     markRestored(opened);
+    recordPlace(opened, options.places);
   });
   try {
     return await assemble(options, watch, loadedConfig);

@@ -67,19 +67,32 @@ function homeOf(env: Environment): string {
 }
 
 /**
- * Directory for the API socket: `$XDG_RUNTIME_DIR/custody` when that is really private to this user, else the state
+ * Directory for the API socket: `$XDG_RUNTIME_DIR/custody` when both are really private to this user, else the state
  * directory's own `run/`.
  */
 export function socketDirectory(places: Places, env: Environment): string {
   const runtimeDir = env.XDG_RUNTIME_DIR;
-  if (!runtimeDir) return places.runDir;
-  try {
-    const info = lstatSync(runtimeDir);
-    const isPrivate = info.isDirectory() && info.uid === process.getuid?.() && (info.mode & 0o077) === 0;
-    return isPrivate ? join(runtimeDir, 'custody') : places.runDir;
-  } catch {
-    return places.runDir;
-  }
+  if (!runtimeDir || !isPrivate(runtimeDir)) return places.runDir;
+  return refusedRuntimeDirectory(env) === undefined ? join(runtimeDir, 'custody') : places.runDir;
+}
+
+/** What stands in the place of `$XDG_RUNTIME_DIR/custody` and is not ours to use: a link, a file, another user's. */
+export function refusedRuntimeDirectory(env: Environment): string | undefined {
+  const directory = env.XDG_RUNTIME_DIR ? join(env.XDG_RUNTIME_DIR, 'custody') : undefined;
+  if (directory === undefined || lstatOf(directory) === undefined) return undefined;
+  return isOwn(directory) ? undefined : directory;
+}
+
+const lstatOf = (path: string) => lstatSync(path, { throwIfNoEntry: false });
+
+/** A directory of this user, and no link to one: the link may lead elsewhere tomorrow. */
+function isOwn(path: string): boolean {
+  const found = lstatOf(path);
+  return found?.isDirectory() === true && found.uid === process.getuid?.();
+}
+
+function isPrivate(path: string): boolean {
+  return isOwn(path) && ((lstatOf(path)?.mode ?? 0o777) & 0o077) === 0;
 }
 
 /** Device and inode of the state directory. Throws when it is not there. */

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { CheckView, ConfigValueView } from '../../actors/daemon/api/views.ts';
 import { action } from '../action.ts';
 import { findServing } from '../autostart.ts';
+import { usage } from '../failure.ts';
 import { example } from '../globalOptions.ts';
 import { type Invocation, localAnswer } from '../invocation.ts';
 import { checkLines, checksExitCode } from '../print/checks.ts';
@@ -17,6 +18,7 @@ export function registerSetup(program: Command): void {
       .command('init')
       .description('create the state directory, check this host, run the containment self-check')
       .option('--check', 'only verify what is there; create and change nothing')
+      .option('--adopt', 'a state directory that was copied or moved here is the installation from now on')
       .action(action(init)),
     'custody init',
     'custody init --check --json',
@@ -38,18 +40,24 @@ export function registerSetup(program: Command): void {
   example(program.command('version').description('print the version').action(action(showVersion)), 'custody version');
 }
 
-async function init({ places, output }: Invocation, { check }: { readonly check?: boolean }): Promise<number> {
+interface InitOptions {
+  readonly check?: boolean;
+  readonly adopt?: boolean;
+}
+
+async function init({ places, output }: Invocation, { check = false, adopt = false }: InitOptions): Promise<number> {
+  if (check && adopt) throw usage('--check changes nothing and --adopt does', ['custody init --adopt']);
   const serving = await findServing(places);
   if (serving) {
     const served: ServedView = { stateDir: places.stateDir, created: false, servedByPid: serving.hello.pid };
-    return output.answer(localAnswer('init', served), initLines);
+    return output.answer(localAnswer('init', served), initLines, () => []);
   }
   output.status('checking this host');
   const { initialise } = await import('../../actors/daemon/initialise.ts');
-  const { warnings, ...view } = await initialise({ places, checkOnly: check ?? false });
+  const { warnings, ...view } = await initialise({ places, checkOnly: check, adopt });
   output.clearStatus();
   return Math.max(
-    output.answer({ ...localAnswer('init', view), warnings }, initLines),
+    output.answer({ ...localAnswer('init', view), warnings }, initLines, () => []),
     checksExitCode(view.contract.checks),
   );
 }
