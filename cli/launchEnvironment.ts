@@ -17,7 +17,8 @@ export function workloadEnvironment(env: Environment, named: readonly string[]):
     const name = equals < 0 ? entry : entry.slice(0, equals);
     if (name === '')
       throw usage(`--env ${JSON.stringify(entry)} names no variable`, ['--env NAME or --env NAME=VALUE']);
-    const value = equals < 0 ? env[name] : entry.slice(equals + 1);
+    const here = Object.hasOwn(env, name) ? env[name] : undefined;
+    const value = equals < 0 ? here : entry.slice(equals + 1);
     if (value === undefined) {
       throw usage(`--env ${name}: there is no such variable here`, [`--env ${name}=VALUE`]);
     }
@@ -35,7 +36,8 @@ export function daemonEnvironment(env: Environment): Record<string, string> {
 }
 
 function pick(env: Environment, wanted: (name: string) => boolean): Record<string, string> {
-  const chosen: Record<string, string> = {};
+  // Without a prototype, so that a variable may be named `__proto__`.
+  const chosen: Record<string, string> = Object.create(null);
   for (const [name, value] of Object.entries(env)) if (value !== undefined && wanted(name)) chosen[name] = value;
   return chosen;
 }

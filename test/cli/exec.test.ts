@@ -24,7 +24,8 @@ describe('what the workload gets', () => {
   });
 
   it('the allow-listed environment plus what is named', async () => {
-    const { stdout } = await follow(['--env', 'API_KEY', '--env', 'MORE=a=b'], 'env');
+    const { stdout } = await follow(['--env', 'API_KEY', '--env', 'MORE=a=b', '--env', '__proto__=x'], 'env');
+    expect(stdout).toContain('\n__proto__=x\n');
     const env = Object.fromEntries(
       stdout
         .trimEnd()

@@ -34,6 +34,8 @@ describe('the environment of a workload (ruling 23)', () => {
 
   it.each([
     ['MISSING', /no such variable/],
+    ['constructor', /no such variable/],
+    ['__proto__', /no such variable/],
     ['=value', /names no variable/],
     ['', /names no variable/],
   ])('%j is refused before anything runs', (entry, message) => {

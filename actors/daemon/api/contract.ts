@@ -9,8 +9,17 @@ const id = z.string().min(1).max(64);
 const requestId = z.string().min(1).max(128).optional();
 const absolutePath = z.string().min(1).max(4096).startsWith('/');
 const durationMs = z.int().min(0).max(86_400_000);
-const environment = z.record(z.string().regex(/^[^=\0]+$/), z.string());
+/** Not `z.record`, which drops a variable named `__proto__` without a word. */
+const environment = z.custom<Readonly<Record<string, string>>>(
+  isEnvironment,
+  'must hold names without = and NUL, and values that are text',
+);
 const revision = z.int().min(0).optional();
+
+function isEnvironment(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.entries(value).every(([name, text]) => /^[^=\0]+$/.test(name) && typeof text === 'string');
+}
 
 export const callSchemas = {
   status: z.strictObject({}),
