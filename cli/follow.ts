@@ -33,9 +33,13 @@ export function mentionIncomplete({ output }: Invocation, captures: readonly Cap
   }
 }
 
-/** Follows to the proof, then asks what became of the run; the answer is printed only as JSON (the last line). */
-export async function followRun(invocation: Invocation, runId: string): Promise<Answer<CallResults['runs.wait']>> {
-  mentionIncomplete(invocation, await printLogs(invocation, { id: runId, stream: 'both', follow: true }));
+/** Follows, then asks what became of the run; the answer is printed only as JSON (the last line). */
+export async function followRun(
+  invocation: Invocation,
+  runId: string,
+  until: 'ended' | 'proved',
+): Promise<Answer<CallResults['runs.wait']>> {
+  mentionIncomplete(invocation, await printLogs(invocation, { id: runId, stream: 'both', follow: true, until }));
   const ended = await invocation.call('runs.wait', { id: runId, until: 'ended' });
   if (invocation.output.json) invocation.output.answer(ended, () => []);
   return ended;

@@ -125,6 +125,27 @@ export const parameters = {
     maximum: mebibyte,
     description: 'The longest payload of an event; a longer one is refused as invalid_event.',
   },
+  finalDrainMs: {
+    default: 200,
+    unit: 'ms',
+    minimum: 0,
+    maximum: minute,
+    description: 'How long a call waits for more output of descendants once the root has ended and they are silent.',
+  },
+  captureJoinMs: {
+    default: 700,
+    unit: 'ms',
+    minimum: 0,
+    maximum: minute,
+    description: 'How long it waits for them in all; the record of the run stays open longer.',
+  },
+  captureMemoryBytes: {
+    default: 16 * mebibyte,
+    unit: 'bytes',
+    minimum: 1,
+    maximum: 512 * mebibyte,
+    description: 'How much of a captured stream is read into memory; a longer one is no result. The file has no limit.',
+  },
   logMaxBytes: {
     default: 5 * mebibyte,
     unit: 'bytes',

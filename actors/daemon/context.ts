@@ -10,6 +10,7 @@ import type { PendingLaunches } from './launch/pendingLaunches.ts';
 import type { SlotPool } from './launch/slotPool.ts';
 import type { Root } from './root.ts';
 import type { DeadlineService } from './services/deadlineService.ts';
+import type { OutputDisk } from './services/outputDisk.ts';
 import type { ReceiptService } from './services/receiptService.ts';
 
 export interface DaemonContext extends Runtime {
@@ -20,6 +21,7 @@ export interface DaemonContext extends Runtime {
   readonly receipts: ReceiptService;
   readonly deadlines: DeadlineService;
   readonly drains: Pick<DrainExecutor, 'shorten'>;
+  readonly outputDisk: OutputDisk;
   readonly findings: Findings;
   readonly guardians: GuardianTalk;
   readonly root: Root;

@@ -4,13 +4,14 @@ import { OperatingError } from '../runtime/operatingError.ts';
 import type { CallName, ParsedArguments, StreamName } from './api/contract.ts';
 import type { CallResults } from './api/results.ts';
 import type { Reply } from './api/views.ts';
+import { runResult, waitForCapturedRun } from './commands/capture.ts';
 import { execRun } from './commands/exec.ts';
 import { addGoal, cancelGoal, listGoals, queueGoal, showGoal } from './commands/goals.ts';
 import { followEvents, listEvents } from './commands/journal.ts';
 import { backup, pause, resume, type Shutdown, stopDaemon } from './commands/lifecycle.ts';
 import { runLogs } from './commands/logs.ts';
 import { addRepository, listRepositories } from './commands/repositories.ts';
-import { listRuns, showRun, stopRun, waitForRun } from './commands/runs.ts';
+import { listRuns, showRun, stopRun } from './commands/runs.ts';
 import { processes, status } from './commands/status.ts';
 import { addWorktree, closeWorktree, listWorktrees, sealWorktree, showWorktree } from './commands/worktrees.ts';
 import type { Answer, DaemonContext } from './context.ts';
@@ -52,7 +53,8 @@ const handlers: Handlers = {
   'runs.exec': execRun,
   'runs.list': listRuns,
   'runs.show': showRun,
-  'runs.wait': waitForRun,
+  'runs.wait': waitForCapturedRun,
+  'runs.result': runResult,
   'runs.stop': stopRun,
   events: listEvents,
   doctor: async (context) => ({ data: { checks: await diagnoseOnline(context) } }),

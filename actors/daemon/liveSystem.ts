@@ -10,17 +10,19 @@ import { retryPauses } from './config.ts';
 import { createRoot, type Root } from './root.ts';
 import type { DeadlineService } from './services/deadlineService.ts';
 import type { ObservationService } from './services/observationService.ts';
+import type { OutputDisk } from './services/outputDisk.ts';
 import type { ReceiptService } from './services/receiptService.ts';
 
 interface Parts extends Pick<Runtime, 'adapter' | 'clock' | 'config' | 'log'> {
   readonly receipts: ReceiptService;
   readonly deadlines: DeadlineService;
   readonly observation: ObservationService;
+  readonly outputDisk: OutputDisk;
   readonly pausedBefore: boolean;
 }
 
 export function createLiveSystem(parts: Parts): Root {
-  const { adapter, clock, config, log, receipts, deadlines, observation } = parts;
+  const { adapter, clock, config, log, receipts, deadlines, observation, outputDisk } = parts;
   const logged = (what: string, work: Promise<void>) =>
     void work.catch((error: unknown) =>
       log.error({ code: (error as { code?: unknown })?.code, what }, 'a report could not be committed'),
@@ -50,6 +52,7 @@ export function createLiveSystem(parts: Parts): Root {
       onReceipt: (event) => logged('receipt', receipts.onEvent(event)),
       onDeadline: (signal) => logged('deadline', deadlines.onSignal(signal)),
       onLane: (event) => {
+        if (event.type === 'passEnded') outputDisk.look();
         if (event.type === 'contextUnavailable')
           log.warn({ reason: event.reason }, 'processes cannot be observed at present');
         if (event.type === 'deliveryFailed')

@@ -32,6 +32,7 @@ import { recover } from './recovery.ts';
 import { markRestored, settleRestored } from './restored.ts';
 import { createDeadlineService } from './services/deadlineService.ts';
 import { createObservationService } from './services/observationService.ts';
+import { createOutputDisk } from './services/outputDisk.ts';
 import { createReceiptService } from './services/receiptService.ts';
 import { type StoreWatch, watchStore } from './services/storeWatch.ts';
 import { assertInPlace, recordPlace } from './statePlace.ts';
@@ -114,7 +115,10 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     leaving: leaving.signal,
   };
   const context = wire({ ...runtime, loadedConfig }, new PendingLaunches(failpoint));
-  watch.onChange((event) => context.root.send(event));
+  watch.onChange((event) => {
+    if (event.type === 'store.failed') context.outputDisk.look();
+    context.root.send(event);
+  });
   await context.slotPool.sweep((scopeId) => store.actors.keyOf({ kind: 'executionScope', id: scopeId }) !== undefined);
   await endInterruptedChecks(places.runDir);
   const recovered = await recover(context);
@@ -146,6 +150,9 @@ const hostLimits = ({ config }: LoadedConfig) => ({
   retryLongestMs: config.retryBackoffLongestMs,
 });
 
+/** What ends between two looks at the disk, and may have filled it. */
+const isEnd: ReadonlySet<string> = new Set(['workload.statusReceipt', 'guardian.exitReceipt']);
+
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
 function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLaunches: PendingLaunches): DaemonContext {
   const isProved = (scopeId: string) => {
@@ -156,6 +163,7 @@ function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLau
   const receipts = createReceiptService({ ...runtime, findings });
   const deadlines = createDeadlineService(runtime);
   const observation = createObservationService({ ...runtime, findings, receipts });
+  const outputDisk = createOutputDisk(runtime);
   const slotPool = new SlotPool(runtime.places.scopesDir);
   const launches = new LaunchCoordinator({ ...runtime, slotPool }, pendingLaunches);
   const root = createLiveSystem({
@@ -163,6 +171,7 @@ function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLau
     receipts,
     deadlines,
     observation,
+    outputDisk,
     pausedBefore: isPausedBefore(runtime),
   });
   const drains = createDrainExecutor({ ...runtime, receipts, launches });
@@ -171,6 +180,7 @@ function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLau
     for (const { actor, envelope, after } of records) {
       if (actor.kind !== 'executionScope') continue;
       if (envelope.type === 'guardian.attached') receipts.watch(after as Parameters<typeof receipts.watch>[0]);
+      if (isEnd.has(envelope.type)) outputDisk.look([actor.id]);
       if (!after.hasTag('capacityReleased')) continue;
       findings.clearScope(actor.id);
       deadlines.disarm(actor.id);
@@ -179,6 +189,7 @@ function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLau
   root.start();
   return {
     ...runtime,
+    outputDisk,
     findings,
     receipts,
     deadlines,

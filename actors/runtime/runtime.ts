@@ -21,6 +21,9 @@ export interface Settings {
   readonly responseMs: number;
   readonly retryBackoffMs: number;
   readonly retryBackoffLongestMs: number;
+  readonly finalDrainMs: number;
+  readonly captureJoinMs: number;
+  readonly captureMemoryBytes: number;
 }
 
 export interface Runtime {

@@ -14,8 +14,9 @@ import { readInput } from '../input.ts';
 import type { Invocation } from '../invocation.ts';
 import { workloadEnvironment } from '../launchEnvironment.ts';
 import type { Answer } from '../output.ts';
-import { launchedLines, runLines } from '../print/runs.ts';
+import { endedLines, launchedLines, runLines } from '../print/runs.ts';
 import { waitForRun } from '../wait.ts';
+import { untilOption } from './until.ts';
 
 interface ExecOptions {
   readonly worktree?: string;
@@ -30,6 +31,7 @@ interface ExecOptions {
   /** true: without a bound. */
   readonly wait?: number | true;
   readonly follow?: boolean;
+  readonly until?: 'ended' | 'proved';
   readonly exitStatus?: boolean;
 }
 
@@ -54,7 +56,8 @@ export function registerExec(runs: Command): void {
     .option('--timeout <duration>', 'hard limit, such as 30m: then everything that it started is ended', parseDuration)
     .option('--stdin <file>', 'standard input of the command; - passes this one (default: nothing)')
     .option('--wait [duration]', 'wait until the command has ended', parseDuration)
-    .option('--follow', 'show its output until nothing that it started is left')
+    .option('--follow', 'show its output until it has ended and what it left behind is silent')
+    .addOption(untilOption('with --wait or --follow: how long to stay (default: ended)'))
     .option('--exit-status', 'with --wait or --follow: exit as the command did (128+N for signal N)');
   example(
     addRequestId(command).action(action(exec)),
@@ -74,19 +77,23 @@ async function exec(
   if (options.exitStatus && !options.wait && !options.follow) {
     throw usage('--exit-status needs --wait or --follow', ['custody runs exec GOAL --wait --exit-status -- CMD...']);
   }
+  if (options.until && !options.wait && !options.follow) {
+    throw usage('--until needs --wait or --follow', ['custody runs exec GOAL --wait --until proved -- CMD...']);
+  }
+  const until = options.until ?? 'ended';
   const launched = await launch(invocation, options, [goalId, ...argv]);
   const { output } = invocation;
   const { runId } = launched.data;
   if (options.follow) {
     if (output.json) output.answer(launched, runLines);
-    const ended = await followRun(invocation, runId);
+    const ended = await followRun(invocation, runId, until);
     return options.exitStatus ? exitStatusOf(ended.data) : ended.exitCode;
   }
   if (!options.wait) return output.answer(launched, launchedLines, (data) => [data.runId]);
   const waitMs = options.wait === true ? undefined : options.wait;
-  const ended = await waitForRun(invocation, { id: runId, until: 'ended', waitMs });
-  const data: CallResults['runs.exec'] = { ...ended.data, launch: launched.data.launch };
-  const exitCode = output.answer({ ...ended, command: 'runs.exec', data }, runLines, () => [runId]);
+  const ended = await waitForRun(invocation, { id: runId, until, waitMs });
+  const data: CallResults['runs.exec'] & CallResults['runs.wait'] = { ...ended.data, launch: launched.data.launch };
+  const exitCode = output.answer({ ...ended, command: 'runs.exec', data }, endedLines, () => [runId]);
   return options.exitStatus ? exitStatusOf(ended.data) : exitCode;
 }
 

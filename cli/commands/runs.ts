@@ -3,12 +3,14 @@ import { type Command, Option } from 'commander';
 import { action } from '../action.ts';
 import { parseDuration, parseWhole } from '../duration.ts';
 import { exitStatusOf } from '../exitStatus.ts';
+import { usage } from '../failure.ts';
 import { mentionIncomplete, printLogs } from '../follow.ts';
 import { addRequestId, example } from '../globalOptions.ts';
 import type { Invocation } from '../invocation.ts';
-import { runDetailLines, runLines, runTable, stopLines } from '../print/runs.ts';
+import { endedLines, resultLines, runDetailLines, runTable, stopLines } from '../print/runs.ts';
 import { tellTime, waitForRun } from '../wait.ts';
 import { registerExec } from './exec.ts';
+import { untilOption } from './until.ts';
 
 const runArgument = ['<run>', 'id or an unambiguous beginning of it'] as const;
 
@@ -40,7 +42,7 @@ export function registerRuns(program: Command): void {
       .command('wait')
       .description('wait until a run has ended, or until nothing of it is left (exit 14 when that takes too long)')
       .argument(...runArgument)
-      .addOption(new Option('--until <condition>', 'what to wait for (default: ended)').choices(['ended', 'proved']))
+      .addOption(untilOption('what to wait for (default: ended)'))
       .option('--wait <duration>', 'at most this long', parseDuration)
       .option('--exit-status', 'exit as the command did (128+N for signal N)')
       .action(action(wait)),
@@ -64,10 +66,20 @@ function registerLogs(runs: Command): void {
       .description("a run's captured output, byte for byte; says when it is not complete")
       .argument(...runArgument)
       .addOption(new Option('--stream <name>', 'only one (default: both)').choices(['stdout', 'stderr', 'both']))
-      .option('-f, --follow', 'until nothing that the run started is left')
+      .option('-f, --follow', 'as it grows, until the command has ended and what it left behind is silent')
+      .addOption(untilOption('with --follow: how long to stay (default: ended)'))
       .option('-n, --tail <bytes>', 'only the last bytes of each', parseWhole(0, Number.MAX_SAFE_INTEGER))
       .action(action(logs)),
     'custody runs logs R2c -f',
+  );
+  example(
+    runs
+      .command('result')
+      .description('the output of a run as one JSON value; refused unless it is known to be complete')
+      .argument(...runArgument)
+      .addOption(new Option('--stream <name>', 'which one (default: stdout)').choices(['stdout', 'stderr']))
+      .action(action(result)),
+    'custody runs result R2c',
   );
 }
 
@@ -93,13 +105,23 @@ async function show(invocation: Invocation, _: unknown, [id = '']: readonly stri
 interface LogOptions {
   readonly stream?: 'stdout' | 'stderr' | 'both';
   readonly follow?: boolean;
+  readonly until?: 'ended' | 'proved';
   readonly tail?: number;
 }
 
 async function logs(invocation: Invocation, options: LogOptions, [id = '']: readonly string[]): Promise<number> {
-  const { stream, follow, tail } = options;
-  mentionIncomplete(invocation, await printLogs(invocation, { id, stream, follow, tailBytes: tail }));
+  const { stream, follow, until, tail } = options;
+  if (until && !follow) throw usage('--until needs --follow', [`custody runs logs ${id} --follow --until ${until}`]);
+  mentionIncomplete(invocation, await printLogs(invocation, { id, stream, follow, until, tailBytes: tail }));
   return 0;
+}
+
+interface ResultOptions {
+  readonly stream?: 'stdout' | 'stderr';
+}
+
+async function result(invocation: Invocation, { stream }: ResultOptions, [id = '']: readonly string[]) {
+  return invocation.output.answer(await invocation.call('runs.result', { id, stream }), resultLines);
 }
 
 interface WaitOptions {
@@ -111,7 +133,7 @@ interface WaitOptions {
 async function wait(invocation: Invocation, options: WaitOptions, [id = '']: readonly string[]): Promise<number> {
   const { until = 'ended', wait: waitMs } = options;
   const ended = await waitForRun(invocation, { id, until, waitMs });
-  const exitCode = invocation.output.answer(ended, runLines, (data) => [data.runId]);
+  const exitCode = invocation.output.answer(ended, endedLines, (data) => [data.runId]);
   return options.exitStatus ? exitStatusOf(ended.data) : exitCode;
 }
 

@@ -66,7 +66,12 @@ export class Installation {
   /** The run's output, line by line and as it grows, until nothing of the run is left or the caller leaves the loop. */
   async *lines(runId: string): AsyncGenerator<string, void, undefined> {
     if (this.#serving === undefined) throw daemonNotRunning(this.#scratch.places.stateDir);
-    const source = this.#serving.client.stream<LogLine>('runs.logs', { id: runId, stream: 'stdout', follow: true });
+    const source = this.#serving.client.stream<LogLine>('runs.logs', {
+      id: runId,
+      stream: 'stdout',
+      follow: true,
+      until: 'proved',
+    });
     const decoder = new TextDecoder();
     let rest = '';
     try {

@@ -1,7 +1,7 @@
 /** Runs, what ended them, and what is left of them. */
 import type { CallResults } from '../../actors/daemon/api/results.ts';
 import type { ReceiptView, RunDetailView, RunView, StopView } from '../../actors/daemon/api/views.ts';
-import { line } from './escape.ts';
+import { line, terminalSafeJson } from './escape.ts';
 import { duration, size } from './quantity.ts';
 import type { Style } from './style.ts';
 import { type Cell, fields, table } from './table.ts';
@@ -28,6 +28,17 @@ export const launchedLines = (run: RunView, style: Style): string[] => [
   ...runLines(run, style),
   style.dim(line`next: custody runs logs ${run.runId} --follow`),
 ];
+
+/** A run that was waited for: what is missing of its output is said where the end is said. */
+export const endedLines = (run: CallResults['runs.wait'], style: Style): string[] => [
+  ...runLines(run, style),
+  ...run.capture
+    .filter(({ complete }) => !complete)
+    .map(({ stream, reason }) => style.yellow(line`${stream} is not complete: ${spaced(reason ?? 'the run goes on')}`)),
+];
+
+/** JSON for whatever reads the next line; the reader may be a terminal. */
+export const resultLines = ({ value }: CallResults['runs.result']): string[] => [terminalSafeJson(value)];
 
 /** One run after exec or wait. */
 export function runLines(run: RunView, style: Style): string[] {

@@ -90,6 +90,8 @@ export const callSchemas = {
     until: z.enum(['ended', 'proved']).default('ended'),
     waitMs: durationMs.optional(),
   }),
+  /** One captured stream, parsed as JSON; refused unless it is known to be complete. */
+  'runs.result': z.strictObject({ id, stream: z.enum(['stdout', 'stderr']).default('stdout') }),
   'runs.stop': z.strictObject({
     id,
     graceMs: durationMs.optional(),
@@ -123,11 +125,12 @@ export const streamSchemas = {
     actor: id.optional(),
     type: z.string().optional(),
   }),
-  /** Lines are {stream, data: base64} … and one last {end: CaptureView[]}. With follow the end comes when the scope is proved. */
+  /** Lines are {stream, data: base64} … and one last {end: CaptureView[]}. With follow the end comes when the scope is proved, or (`until: ended`) after the final drain that follows the root's end. */
   'runs.logs': z.strictObject({
     id,
     stream: z.enum(['stdout', 'stderr', 'both']).default('both'),
     follow: z.boolean().default(false),
+    until: z.enum(['ended', 'proved']).default('ended'),
     tailBytes: z.int().min(0).optional(),
   }),
 } as const;

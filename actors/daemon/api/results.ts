@@ -1,6 +1,7 @@
 /** The data of each call's reply, by command name. */
 import type {
   AssessmentView,
+  CaptureView,
   CheckView,
   ConfigValueView,
   EventView,
@@ -36,7 +37,13 @@ export interface CallResults {
   };
   readonly 'runs.list': { readonly runs: readonly RunView[] };
   readonly 'runs.show': RunDetailView;
-  readonly 'runs.wait': RunView;
+  readonly 'runs.wait': RunView & { readonly capture: readonly CaptureView[] };
+  readonly 'runs.result': {
+    readonly runId: string;
+    readonly stream: 'stdout' | 'stderr';
+    readonly bytes: number;
+    readonly value: unknown;
+  };
   readonly 'runs.stop': StopView;
   readonly processes: { readonly scopes: readonly ScopeView[] };
   readonly events: { readonly events: readonly EventView[]; readonly nextPosition: number };

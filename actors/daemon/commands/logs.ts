@@ -1,16 +1,22 @@
-/** Captured output of a run, followed until nobody is left who could write more. */
-import { constants, type FSWatcher, watch } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+/** Captured output of a run, followed for as long as the work itself goes on, or until nobody is left who could write. */
+import { type FSWatcher, watch } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ScopeId } from '../../../machines/ids.ts';
+import { openCaptured } from '../../../pty/launch/captureReading.ts';
 import { required, resolveId } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { DaemonContext } from '../context.ts';
-import { captureViews, rootScopeOf } from '../views/runView.ts';
+import { captureViews } from '../views/captureView.ts';
+import { rootScopeOf } from '../views/runView.ts';
+import { FinalDrain } from './finalDrain.ts';
 
 interface Arguments {
   readonly id: string;
   readonly stream: 'stdout' | 'stderr' | 'both';
   readonly follow: boolean;
+  /** How long a follower stays: the final drain after the root's end, or the proof that everything is gone. */
+  readonly until: 'ended' | 'proved';
   readonly tailBytes?: number | undefined;
 }
 
@@ -19,30 +25,30 @@ type Stream = 'stdout' | 'stderr';
 const pieceBytes = 49_152;
 
 export async function* runLogs(context: DaemonContext, args: Arguments, signal: AbortSignal): AsyncGenerator<unknown> {
-  const runId = resolveId(context.store, 'run', args.id);
-  const scope = rootScopeOf(context, required(context.host, 'run', runId));
-  if (scope === undefined)
-    throw new OperatingError({
-      code: 'not_captured',
-      message: `the output of ${runId} is not captured by Custody`,
-      exitCode: 3,
-    });
-  const { scopeId } = scope.context;
+  const scopeId = capturedScope(context, args.id);
   const streams: readonly Stream[] = args.stream === 'both' ? ['stdout', 'stderr'] : [args.stream];
   const directory = join(context.places.scopesDir, scopeId);
   const tails = await Promise.all(streams.map((stream) => Tail.open(directory, stream, args.tailBytes)));
   const changes = new Changes(signal);
+  const drain = new FinalDrain(context, scopeId, () => changes.notify());
   const stopListening = context.host.onCommit((records) => {
     if (records.some(({ actor }) => actor.id === scopeId)) changes.notify();
   });
   try {
     for (const tail of tails) if (args.follow) changes.watch(tail.path);
     for (;;) {
-      // Asked before reading: what is written before the proof is in the file when the proof is seen.
-      const isOver = required(context.host, 'executionScope', scopeId).hasTag('capacityReleased');
-      for (const tail of tails) yield* tail.rest();
+      // Asked before reading: what is written before the proof, or before the root's end, is in the file when that is seen.
+      const scope = required(context.host, 'executionScope', scopeId);
+      let isNew = false;
+      for (const tail of tails) {
+        for await (const piece of tail.rest()) {
+          isNew = true;
+          yield piece;
+        }
+      }
       if (signal.aborted) return;
-      if (isOver || !args.follow) break;
+      if (scope.hasTag('capacityReleased') || !args.follow) break;
+      if (args.until === 'ended' && scope.context.status !== null && (await drain.isOver(isNew))) break;
       await changes.next();
     }
     const now = required(context.host, 'executionScope', scopeId);
@@ -51,18 +57,23 @@ export async function* runLogs(context: DaemonContext, args: Arguments, signal: 
     yield { end: ends.filter(({ stream }) => streams.includes(stream)) };
   } finally {
     stopListening();
+    drain.close();
     changes.close();
     for (const tail of tails) await tail.close();
   }
 }
 
-/** Undefined for anything but a file: a workload may have put a fifo there, and opening that would wait for ever. */
-async function openCaptured(path: string): Promise<FileHandle | undefined> {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
-  if (file === undefined || (await file.stat()).isFile()) return file;
-  await file.close();
-  return undefined;
+/** Throws `not_captured` (exit 3) for a run whose output is in nobody's files. */
+export function capturedScope(context: DaemonContext, typed: string): ScopeId {
+  const runId = resolveId(context.store, 'run', typed);
+  const scope = rootScopeOf(context, required(context.host, 'run', runId));
+  if (scope !== undefined) return scope.context.scopeId;
+  throw new OperatingError({
+    code: 'not_captured',
+    message: `the output of ${runId} is not captured by Custody`,
+    exitCode: 3,
+    next: [`custody runs show ${runId}`],
+  });
 }
 
 class Tail {
@@ -86,11 +97,14 @@ class Tail {
     return new Tail({ path, stream, file, position });
   }
 
+  /** What is there at this moment, and no more: a descendant that never stops writing would keep its reader for ever. */
   async *rest(): AsyncGenerator<{ readonly stream: Stream; readonly data: string }> {
     if (this.#file === undefined) return;
+    const { size } = await this.#file.stat();
     const buffer = Buffer.allocUnsafe(pieceBytes);
-    for (;;) {
-      const { bytesRead } = await this.#file.read(buffer, 0, pieceBytes, this.#position);
+    while (this.#position < size) {
+      const wanted = Math.min(pieceBytes, size - this.#position);
+      const { bytesRead } = await this.#file.read(buffer, 0, wanted, this.#position);
       if (bytesRead === 0) return;
       this.#position += bytesRead;
       yield { stream: this.#stream, data: buffer.toString('base64', 0, bytesRead) };

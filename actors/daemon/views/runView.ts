@@ -1,15 +1,14 @@
 /** A run as the command line shows it: launcher facts, observations, derived state and hypotheses stay apart (OBS-10). */
-import { lstat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { assessOwnership } from '../../../machines/assessment.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { RunSnapshot } from '../../../machines/run.ts';
 import { ScopeReceipts } from '../../observe/receipts/scope.ts';
 import { committed, intact, required } from '../../runtime/actorAccess.ts';
-import type { CaptureView, ReceiptView, RunDetailView, RunView } from '../api/views.ts';
+import type { ReceiptView, RunDetailView, RunView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
 import type { Membership } from '../guardianTalk.ts';
 import { expectationOf } from '../services/receiptService.ts';
+import { captureViews } from './captureView.ts';
 import { scopeSummary, statePath } from './scopeView.ts';
 
 export function rootScopeOf({ host }: Pick<DaemonContext, 'host'>, run: RunSnapshot): ScopeSnapshot | undefined {
@@ -81,30 +80,6 @@ export async function runDetailView(context: DaemonContext, runId: string): Prom
     capture: scope ? await captureViews(context, scope, membership) : [],
     receipts: scope ? receiptViews(context, scope) : [],
   };
-}
-
-/** A stream is complete when nobody is left who could write to it (ruling 10). */
-export async function captureViews(
-  { places }: Pick<DaemonContext, 'places'>,
-  scope: ScopeSnapshot,
-  membership?: Membership,
-): Promise<readonly CaptureView[]> {
-  const isComplete = scope.hasTag('capacityReleased');
-  const holder = membership?.members.find(({ state }) => state !== 'Z');
-  const reason = isComplete ? null : holder ? `held open by pid ${holder.pid}` : 'the tree is not proved to be gone';
-  const views: CaptureView[] = [];
-  for (const stream of ['stdout', 'stderr'] as const) {
-    const found = await lstat(join(places.scopesDir, scope.context.scopeId, `${stream}.log`)).catch(() => undefined);
-    const file = found?.isFile() ? found : undefined;
-    const neverOpened = file === undefined && scope.context.slots === null;
-    views.push({
-      stream,
-      bytes: file?.size ?? 0,
-      complete: isComplete && (file !== undefined || neverOpened),
-      reason: file || neverOpened ? reason : 'the file is gone',
-    });
-  }
-  return views;
 }
 
 /** In their order, each checked against those before it: what is on the disk may be ahead of what was committed. */

@@ -4,6 +4,7 @@ import { CaptureError, captureIdentity } from './capture.ts';
 import { monotonicMs } from './clock.ts';
 import { type ContextProblem, type ContextResult, isProblem, type OwnProcess, readContext } from './context.ts';
 import { type Eyes, LOOK_BYTES } from './look.ts';
+import { type FileIdentity, holdsOpen } from './openFiles.ts';
 import { findPidfdHolder, type PidfdHolder, sampleByPidfd } from './pidfd.ts';
 import { Pins } from './pins.ts';
 import type { ExistenceProbe } from './probe.ts';
@@ -123,6 +124,11 @@ export class LinuxAdapter {
     } catch {
       return undefined;
     }
+  }
+
+  /** Whether a process has a file open at this moment, for display; undefined when it does not let us look. */
+  holdsOpen(pid: number, file: FileIdentity): boolean | undefined {
+    return holdsOpen(this.#eyes.procRoot, pid, file);
   }
 
   /** Whether `holderPid` lets us see a pidfd of this process; asked once, when a scope is adopted or attached. */
