@@ -108,7 +108,12 @@ export function mappingStoreErrors<T>(work: () => T): T {
 export function withStoreErrors<T extends object>(table: T): T {
   const wrap =
     (method: (...args: unknown[]) => unknown) =>
-    (...args: unknown[]) =>
-      mappingStoreErrors(() => method(...args));
+    (...args: unknown[]) => {
+      try {
+        return method(...args);
+      } catch (thrown) {
+        throw storeErrorOf(thrown) ?? thrown;
+      }
+    };
   return Object.fromEntries(Object.entries(table).map(([name, method]) => [name, wrap(method)])) as T;
 }

@@ -1,6 +1,6 @@
 /**
- * One submitted call: its events in order in one savepoint, each followed by its relays. A rejected event rolls the whole
- * call back; a rejected relay is recorded and nothing else (ruling 3).
+ * One submitted call: its events in order, all of them or none, each followed by its relays. A rejected event rolls the
+ * whole call back; a rejected relay is recorded and nothing else (ruling 3).
  */
 import type { ActorChange, Relay } from '../../machines/relays.ts';
 import type { Moment } from '../../persistence/clock.ts';
@@ -34,23 +34,25 @@ class RolledBack extends Error {
   }
 }
 
-/** A call turned out to need the savepoint that it was not given: the transaction has to be run again, carefully. */
+/**
+ * A call has to be taken back in part: the transaction is run again, with a savepoint for every call. A savepoint keeps a
+ * copy of every page that is written in it, which costs more than the writing, and hardly any call needs it.
+ */
 export class SavepointNeeded extends Error {}
 
 /** Runs inside the open write transaction. Throws when the whole transaction has to fail or to be run again. */
 export function applyCall(tools: CallTools, set: WorkingSet, call: Call): CallResult {
   const mark = set.mark();
-  // A savepoint keeps a copy of every page that is written in it, which costs as much as the writing. A single event is
-  // refused before anything is written, so only a bug or damage can leave a part of it behind.
-  const isProtected = set.isCareful || call.events.length > 1;
   let outcomes: readonly Outcome[];
   try {
     const apply = () => applyEvents(tools, set, call);
-    outcomes = isProtected ? tools.store.savepoint(apply) : apply();
+    outcomes = set.isCareful ? tools.store.savepoint(apply) : apply();
   } catch (thrown) {
+    const hasWritten = set.mark().position > mark.position;
     set.rollBack(mark);
     if (thrown instanceof StoreError && thrown.code !== 'store_corrupt') throw thrown;
-    if (!isProtected && !(thrown instanceof RolledBack)) throw new SavepointNeeded();
+    // A refusal comes before the first row of its event; anything else may have left a part behind.
+    if (!set.isCareful && (hasWritten || !(thrown instanceof RolledBack))) throw new SavepointNeeded();
     // Damage in one place, or a bug in one chart, must not keep everybody else from working (ruling 27).
     if (!(thrown instanceof RolledBack)) return failed(tools, thrown);
     outcomes = rolledBack(tools, set, { ...call, reached: thrown.outcomes });

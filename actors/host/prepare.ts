@@ -4,7 +4,7 @@
  */
 import { hash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { basisSchema } from '../../machines/basis.ts';
+import { type Basis, basisSchema } from '../../machines/basis.ts';
 import { canonicalJson } from '../../machines/canonical.ts';
 import { type EventType, typesWithBasis } from '../../machines/events/catalogue.ts';
 import type { MachineEvent } from '../../machines/events/envelope.ts';
@@ -61,7 +61,7 @@ export function prepare(draft: Draft, at: Moment, how: Preparation): Prepared | 
   const verdict = entry.payload.safeParse(draft.payload);
   if (!verdict.success) return invalid(draft, fieldsOf(verdict, 'payload'));
   const payload = verdict.data as HostedEnvelope['payload'];
-  const payloadText = JSON.stringify(payload);
+  const payloadText = canonicalJson(payload);
   if (Buffer.byteLength(payloadText) > how.payloadBytes) {
     return invalid(draft, [`payload: over ${how.payloadBytes} bytes`]);
   }
@@ -73,10 +73,16 @@ export function prepare(draft: Draft, at: Moment, how: Preparation): Prepared | 
     valid: true,
     envelope: { ...head, payload } as HostedEnvelope,
     text: `${JSON.stringify(head).slice(0, -1)},"payload":${payloadText}}`,
-    payloadDigest: hash('sha256', canonicalJson(basis ? [type, payload, basis] : [type, payload]), 'hex'),
+    payloadDigest: digestOf(type, payloadText, basis),
     event: basis ? { ...payload, basis, type, eventId } : { ...payload, type, eventId },
     creates: entry.creates,
   };
+}
+
+/** Over the canonical JSON of the list of its parts. */
+function digestOf(type: string, payloadText: string, basis: Basis | undefined): string {
+  const basisText = basis === undefined ? '' : `,${canonicalJson(basis)}`;
+  return hash('sha256', `[${JSON.stringify(type)},${payloadText}${basisText}]`, 'hex');
 }
 
 /** undefined for a type that does not exist; `constructor` is not one. */
