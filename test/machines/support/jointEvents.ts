@@ -14,7 +14,6 @@ import {
   stranger,
   workload,
 } from './evidence.ts';
-import type { Kind } from './memoryHost.ts';
 import type { Told } from './play.ts';
 import * as told from './play.ts';
 import { enclosingChecks } from './scopeSamples.ts';
@@ -23,7 +22,7 @@ import { isTreeAlive, type World } from './world.ts';
 export interface JointEvent {
   readonly name: string;
   /** One call of the host: all of its events or none. */
-  readonly call: ReadonlyArray<{ readonly to: Kind; readonly told: Told }>;
+  readonly call: ReadonlyArray<{ readonly to: 'executionScope' | 'run' | 'ptySession'; readonly told: Told }>;
   readonly when: (world: World) => boolean;
 }
 

@@ -15,7 +15,7 @@ import type { JointEvent } from './jointEvents.ts';
 import { scopeInput } from './scopeSamples.ts';
 import { sessionInput } from './sessionSamples.ts';
 
-export type Kind = 'executionScope' | 'run' | 'ptySession';
+export type Kind = JointEvent['call'][number]['to'];
 
 /** Numbers of interned snapshots. */
 export interface Pair {
