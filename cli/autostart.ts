@@ -75,7 +75,7 @@ async function spawnDaemon(places: Places): Promise<ApiError | undefined> {
     env: daemonEnvironment(process.env),
     stdio: ['ignore', log, log, 'pipe'],
   });
-  closeSync(log);
+  if (log !== 'ignore') closeSync(log);
   const ready = child.stdio[3] as Readable;
   const giveUp = setTimeout(() => ready.destroy(), startWithinMs);
   try {
@@ -106,11 +106,16 @@ export async function refusalFrom(ready: Readable): Promise<ApiError | undefined
   return undefined;
 }
 
-function openLog(places: Places): number {
+/** Where nothing can be logged the daemon itself says by name what is wrong with the place. */
+function openLog(places: Places): number | 'ignore' {
   requireOwn(places.stateDir);
-  mkdirSync(places.logDir, { recursive: true, mode: 0o700 });
   const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
-  return openSync(startLog(places), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+  try {
+    mkdirSync(places.logDir, { recursive: true, mode: 0o700 });
+    return openSync(startLog(places), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+  } catch {
+    return 'ignore';
+  }
 }
 
 /** Holds what the program says before its own log is open, such as a module that cannot be loaded. */

@@ -20,6 +20,11 @@ const codes = {
     retryable: false,
     next: ['make the state directory yours alone: chown it to your user, then chmod 700'],
   },
+  store_readonly: {
+    exitCode: 9,
+    retryable: false,
+    next: ['mount that file system writable, or choose another state directory with --state-dir or CUSTODY_HOME'],
+  },
   store_filesystem: {
     exitCode: 9,
     retryable: false,
@@ -88,7 +93,8 @@ export function storeErrorOf(thrown: unknown): StoreError | undefined {
   if (typeof code !== 'string') return undefined;
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new StoreError('store_full', 'no space left for the database', thrown);
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+  if (code === 'EROFS') return new StoreError('store_readonly', 'the file system is mounted read-only', thrown);
+  if (code === 'EACCES' || code === 'EPERM') {
     return new StoreError('store_permissions', 'the state directory is not writable', thrown);
   }
   const match = byResultCode.find(([prefix]) => code.startsWith(prefix));

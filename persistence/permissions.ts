@@ -3,8 +3,10 @@
  * repaired; what others could have written is refused, because nobody can tell what they wrote.
  */
 import {
+  accessSync,
   chmodSync,
   closeSync,
+  constants,
   fchmodSync,
   fsyncSync,
   lstatSync,
@@ -32,6 +34,7 @@ export function privateDirectory(path: string, create: boolean): StoreWarning[] 
   if (!info.isDirectory()) throw new StoreError('store_permissions', `${path} is not a directory`);
   refuseForeign(path, info);
   refuseUnusable(path, info, 0o700);
+  refuseReadOnly(path);
   if ((info.mode & othersAny) === 0) return [];
   if ((info.mode & othersWrite) !== 0 && readdirSync(path).length > 0) {
     throw new StoreError(
@@ -41,6 +44,16 @@ export function privateDirectory(path: string, create: boolean): StoreWarning[] 
   }
   chmodSync(path, 0o700);
   return [repaired(path)];
+}
+
+/** SQLite would say that it cannot open its file, which helps nobody; access(2) names the reason, also to root. */
+function refuseReadOnly(path: string): void {
+  try {
+    accessSync(path, constants.W_OK);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EROFS') return;
+    throw new StoreError('store_readonly', `the file system of ${path} is mounted read-only`, thrown);
+  }
 }
 
 /** Checks one file of the store; an absent one is fine. Looks by path only: opening it would cost SQLite its lock. */

@@ -41,7 +41,7 @@ describe('FAULT-08, JRN-10: a full disk', () => {
 
 describe('FAULT-08, JRN-10: no access', () => {
   it('names a read-only file system', async () => {
-    const refused = { code: 'store_io', exitCode: 10 };
+    const refused = { code: 'store_readonly', exitCode: 9 };
     expect(await observed('readOnly')).toEqual([{ open: refused, create: refused }]);
   });
 
