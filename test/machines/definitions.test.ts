@@ -4,6 +4,7 @@ import { linksOf } from '../../machines/definition.ts';
 import { effectPolicies, isEffectType } from '../../machines/effects.ts';
 import { createdBy, type EventType, payloadSchemas } from '../../machines/events/catalogue.ts';
 import { executionScopeDefinition } from '../../machines/executionScope.ts';
+import { ptySessionDefinition } from '../../machines/ptySession.ts';
 import { definitions } from '../../machines/registry.ts';
 import { runDefinition } from '../../machines/run.ts';
 import { start } from '../../machines/step.ts';
@@ -13,6 +14,7 @@ import {
   launch,
   playRun,
   playScope,
+  playSession,
   prepared,
   rootEnded,
   seen,
@@ -20,6 +22,7 @@ import {
   treeEnded,
 } from './support/play.ts';
 import { scopeInput } from './support/scopeSamples.ts';
+import { begun, captureDrains, captureOver, ended, proved } from './support/sessionStory.ts';
 import { runInput } from './tables/run.ts';
 
 const reported: Told = ['exit.reported', { exitCode: 0, signal: null, reporter: 'launcher' }];
@@ -76,6 +79,24 @@ describe('a scope, to its host', () => {
 
   it('links nothing that is not a name', () => {
     expect(linksOf({ a: 'A1', b: null, c: undefined })).toEqual({ a: 'A1' });
+  });
+});
+
+describe('a session, to its host', () => {
+  it.each<readonly [string, readonly Told[], boolean]>([
+    ['opened', [], false],
+    ['its agent ended', [begun, ended()], false],
+    ['its tree is gone, its output is still read', [begun, ended(), captureDrains, proved], false],
+    ['its output was read, its tree is not proved gone', [begun, ended(), captureDrains, captureOver], false],
+    ['all three', [begun, ended(), captureDrains, captureOver, proved], true],
+  ])('gives back what it holds only when it is over: %s (PTY-05, I-27)', (_, story, isOver) => {
+    const { snapshot } = playSession(story);
+    expect(ptySessionDefinition.isSettled(snapshot)).toBe(isOver);
+    expect(ptySessionDefinition.isReleased(snapshot)).toBe(isOver);
+  });
+
+  it('is found by its run and its scope', () => {
+    expect(ptySessionDefinition.links(playSession([]).snapshot)).toEqual({ runId: 'R1', scopeId: 'S1' });
   });
 });
 

@@ -6,6 +6,7 @@ import { start, step } from '../../machines/step.ts';
 import { walk } from './support/walk.ts';
 import { executionScopeTable } from './tables/executionScope.ts';
 import { goalTable } from './tables/goal.ts';
+import { ptySessionTable } from './tables/ptySession.ts';
 import { runTable } from './tables/run.ts';
 import { worktreeGenerationTable } from './tables/worktreeGeneration.ts';
 
@@ -22,27 +23,30 @@ const contentOf = ({ status, value, context, tags, children, historyValue, _node
   nodes: _nodes.map(({ id }: { id: string }) => id),
 });
 
-describe.each([executionScopeTable, goalTable, runTable, worktreeGenerationTable])('the chart of a $name', (table) => {
-  it('makes the same step alone as with the whole of XState, wherever it stays (K3)', () => {
-    let [stayed, moved] = [0, 0];
-    const different: string[] = [];
-    walk(table, {
-      onStep({ snapshot, sample, configuration }) {
-        const event = { ...sample.payload(snapshot.context as never), ...told(sample.type) };
-        const next = stay(table.machine, snapshot, event);
-        if (next === undefined) moved += 1;
-        if (next === undefined || next === snapshot) return false;
-        stayed += 1;
-        const [whole] = transition(table.machine, snapshot, event as never);
-        if (!sameJson(contentOf(next), contentOf(whole))) different.push(`${sample.type} in ${configuration}`);
-        return false;
-      },
+describe.each([executionScopeTable, goalTable, ptySessionTable, runTable, worktreeGenerationTable])(
+  'the chart of a $name',
+  (table) => {
+    it('makes the same step alone as with the whole of XState, wherever it stays (K3)', () => {
+      let [stayed, moved] = [0, 0];
+      const different: string[] = [];
+      walk(table, {
+        onStep({ snapshot, sample, configuration }) {
+          const event = { ...sample.payload(snapshot.context as never), ...told(sample.type) };
+          const next = stay(table.machine, snapshot, event);
+          if (next === undefined) moved += 1;
+          if (next === undefined || next === snapshot) return false;
+          stayed += 1;
+          const [whole] = transition(table.machine, snapshot, event as never);
+          if (!sameJson(contentOf(next), contentOf(whole))) different.push(`${sample.type} in ${configuration}`);
+          return false;
+        },
+      });
+      expect(different).toEqual([]);
+      expect(stayed).toBeGreaterThan(0);
+      expect(moved).toBeGreaterThan(0);
     });
-    expect(different).toEqual([]);
-    expect(stayed).toBeGreaterThan(0);
-    expect(moved).toBeGreaterThan(0);
-  });
-});
+  },
+);
 
 const chart = setup({
   types: { context: {} as { count: number; note: string; word?: string }, events: {} as { type: string; by?: number } },
