@@ -6,6 +6,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
+import { aside } from './aside.ts';
 import type { Connection } from './connection.ts';
 import { mappingStoreErrors, StoreError } from './errors.ts';
 import { backupMark } from './identity.ts';
@@ -31,13 +32,13 @@ export class BackupTargetError extends Error {
   }
 }
 
-/** Throws BackupTargetError or StoreError; an incomplete copy is removed. */
-export function backUp(connection: Connection, toPath: string, wallMs: number): BackupReport {
+/** Rejects with BackupTargetError or StoreError; an incomplete copy is removed. */
+export async function backUp(connection: Connection, toPath: string, wallMs: number): Promise<BackupReport> {
   const path = resolve(toPath);
   reserve(path);
   try {
+    await aside(connection, 'VACUUM INTO ?', path);
     return mappingStoreErrors(() => {
-      connection.prepare('VACUUM INTO ?').run(path);
       mark(path, wallMs);
       syncDirectory(dirname(path));
       return { path, bytes: statSync(path).size };

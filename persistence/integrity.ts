@@ -1,8 +1,10 @@
 /**
  * The full check of `custody doctor` (ruling 27): SQLite's own check of its pages, references between tables, and every
- * row digest. It works through the store in slices and yields between them, so that the daemon stays responsive.
+ * row digest. Single long statements run aside; digests are checked in slices with turns of the event loop between them,
+ * so that the daemon stays responsive.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { aside } from './aside.ts';
 import type { Connection } from './connection.ts';
 import { storeErrorOf } from './errors.ts';
 import type { ActorsTable } from './tables/actors.ts';
@@ -35,7 +37,7 @@ export interface CheckedTables {
 export async function checkIntegrity(tables: CheckedTables): Promise<IntegrityReport> {
   const problems: Problem[] = [];
   const checked = { actors: 0, events: 0, effects: 0 };
-  const steps: Array<() => Iterable<void>> = [
+  const steps: Array<() => Iterable<void> | AsyncIterable<void>> = [
     () => checkPages(tables.connection, problems),
     () => checkActors(tables, problems, checked),
     () => checkJournal(tables, problems, checked),
@@ -44,7 +46,7 @@ export async function checkIntegrity(tables: CheckedTables): Promise<IntegrityRe
   ];
   for (const step of steps) {
     try {
-      for (const _ of step()) await nextTurn();
+      for await (const _ of step()) await nextTurn();
     } catch (thrown) {
       const error = storeErrorOf(thrown);
       if (error === undefined) throw thrown;
@@ -54,20 +56,16 @@ export async function checkIntegrity(tables: CheckedTables): Promise<IntegrityRe
   return { ok: problems.length === 0, problems, checked };
 }
 
-function* checkPages(connection: Connection, problems: Problem[]): Iterable<void> {
-  for (const line of connection.pragma('integrity_check') as Array<{ integrity_check: string }>) {
-    if (line.integrity_check !== 'ok')
-      problems.push({ table: 'file', where: line.integrity_check, problem: 'damaged' });
+async function* checkPages(connection: Connection, problems: Problem[]): AsyncIterable<void> {
+  const pages = await aside<{ integrity_check: string }>(connection, 'PRAGMA integrity_check');
+  for (const { integrity_check: line } of pages) {
+    if (line !== 'ok') problems.push({ table: 'file', where: line, problem: 'damaged' });
   }
   yield;
-  for (const row of connection.pragma('foreign_key_check') as Array<{ table: string; rowid: number | null }>) {
-    problems.push({
-      table: 'references',
-      where: `${row.table} ${row.rowid ?? ''}`.trim(),
-      problem: 'dangling_reference',
-    });
+  const dangling = await aside<{ table: string; rowid: number | null }>(connection, 'PRAGMA foreign_key_check');
+  for (const { table, rowid } of dangling) {
+    problems.push({ table: 'references', where: `${table} ${rowid ?? ''}`.trim(), problem: 'dangling_reference' });
   }
-  yield;
 }
 
 function* checkActors({ actors }: CheckedTables, problems: Problem[], checked: { actors: number }): Iterable<void> {
@@ -113,20 +111,23 @@ function* checkEffects({ outbox }: CheckedTables, problems: Problem[], checked: 
 }
 
 /** What two tables say about the same event or actor has to agree; the journal may have been shortened at its old end. */
-function* checkAgreement(connection: Connection, problems: Problem[]): Iterable<void> {
+async function* checkAgreement(connection: Connection, problems: Problem[]): AsyncIterable<void> {
   const firstPosition = '(SELECT coalesce(min(position), 0) FROM journal)';
-  const unjournaled = connection.prepare(`SELECT d.event_id AS eventId FROM dedup d LEFT JOIN journal j USING (position)
+  const unjournaled = await aside<{ eventId: string }>(
+    connection,
+    `SELECT d.event_id AS eventId FROM dedup d LEFT JOIN journal j USING (position)
     WHERE d.position >= ${firstPosition}
-      AND (j.position IS NULL OR j.event_id <> d.event_id OR j.actor <> d.actor OR j.version <> d.version)`);
-  for (const { eventId } of unjournaled.all() as Array<{ eventId: string }>) {
-    problems.push({ table: 'dedup', where: eventId, problem: 'not_in_journal' });
-  }
+      AND (j.position IS NULL OR j.event_id <> d.event_id OR j.actor <> d.actor OR j.version <> d.version)`,
+  );
+  for (const { eventId } of unjournaled) problems.push({ table: 'dedup', where: eventId, problem: 'not_in_journal' });
   yield;
-  const versions = connection.prepare(`SELECT a.kind, a.id FROM actors a
+  const ahead = await aside<{ kind: string; id: string }>(
+    connection,
+    `SELECT a.kind, a.id FROM actors a
     JOIN (SELECT actor, max(version) AS version FROM journal GROUP BY actor) j USING (actor)
-    WHERE j.version <> a.version`);
-  for (const { kind, id } of versions.all() as Array<{ kind: string; id: string }>) {
+    WHERE j.version <> a.version`,
+  );
+  for (const { kind, id } of ahead) {
     problems.push({ table: 'actors', where: `${kind} ${id}`, problem: 'version_mismatch' });
   }
-  yield;
 }

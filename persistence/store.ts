@@ -53,8 +53,8 @@ export interface Store extends Transactions {
   readonly deadlines: DeadlinesTable;
   readonly selfChecks: SelfChecksTable;
   readonly meta: MetaTable;
-  /** Copies the store into a new private file. Throws BackupTargetError or StoreError. */
-  backup(toPath: string): BackupReport;
+  /** Copies the store into a new private file. Rejects with BackupTargetError or StoreError. */
+  backup(toPath: string): Promise<BackupReport>;
   check(): Promise<IntegrityReport>;
   /** Closes the database, then gives up the lock. */
   close(): void;

@@ -35,11 +35,11 @@ const events = () => {
 export async function measureRates(directory: string): Promise<void> {
   const origin = await prepared(join(directory, 'origin'));
   const total = plan.reduce((sum, { perTransaction, transactions }) => sum + perTransaction * transactions, 0) * rounds;
-  const rows = await recorded(copyOf(origin, join(directory, 'recorded')), total);
-  const hosted = copyOf(origin, join(directory, 'hosted'));
+  const rows = await recorded(await copyOf(origin, join(directory, 'recorded')), total);
+  const hosted = await copyOf(origin, join(directory, 'hosted'));
   const host = hostOver(hosted);
   const next = events();
-  const raw = rawWriter(origin, join(directory, 'raw'), rows);
+  const raw = await rawWriter(origin, join(directory, 'raw'), rows);
   reportCommit(origin);
   for (const { perTransaction, transactions, target } of plan) {
     const rates: Record<'raw' | 'single' | 'call', number[]> = { raw: [], single: [], call: [] };
@@ -95,9 +95,9 @@ async function prepared(stateDir: string): Promise<Store> {
   return store;
 }
 
-function copyOf(origin: Store, stateDir: string): Store {
+async function copyOf(origin: Store, stateDir: string): Promise<Store> {
   mkdirSync(stateDir, { mode: 0o700 });
-  origin.backup(join(stateDir, 'custody.db'));
+  await origin.backup(join(stateDir, 'custody.db'));
   return openStore({ stateDir, clock, create: false });
 }
 
@@ -125,8 +125,12 @@ async function recorded(store: Store, total: number): Promise<EventRows[]> {
 }
 
 /** Writes the next rows in one transaction per call. */
-function rawWriter(origin: Store, stateDir: string, rows: readonly EventRows[]): (count: number) => void {
-  copyOf(origin, stateDir).close();
+async function rawWriter(
+  origin: Store,
+  stateDir: string,
+  rows: readonly EventRows[],
+): Promise<(count: number) => void> {
+  (await copyOf(origin, stateDir)).close();
   const connection = connect(join(stateDir, 'custody.db'));
   const marks = (count: number) => Array(count).fill('?').join(', ');
   const journal = connection.prepare(`INSERT INTO journal VALUES (${marks(8)})`);

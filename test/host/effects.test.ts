@@ -246,7 +246,7 @@ describe('JRN-11, L-14: after failures and restarts', () => {
     await openLedger(test.host);
     await submitOne(test.host, launch('e1'));
     const copy = join(test.store.stateDir, 'copy.db');
-    test.store.backup(copy);
+    await test.store.backup(copy);
     const done = recorder();
     register(test, done);
     test.host.effects.start();

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Store } from '../../persistence/store.ts';
 import { addActor } from './support/rows.ts';
 import { newStore, opened, temporaryDirectory } from './support/temporaryStore.ts';
-import { refusal } from './support/thrown.ts';
+import { rejection } from './support/thrown.ts';
 
 const reopen = (stateDir: string): Store => opened({ stateDir, create: false });
 const touch = (store: Store, name = 'test.touched') => store.write(() => store.meta.set(name, 'yes'));
@@ -40,11 +40,12 @@ describe('starts and epochs', () => {
 });
 
 describe('ruling 29: a restored store begins a new epoch', () => {
-  it('from a backup, once', () => {
+  it('from a backup, once', async () => {
     const store = newStore();
     addActor(store, 'R1');
     const copy = join(temporaryDirectory(), 'copy.db');
-    expect(store.backup(copy)).toMatchObject({ path: copy, bytes: lstatSync(copy).size });
+    const report = await store.backup(copy);
+    expect(report).toEqual({ path: copy, bytes: lstatSync(copy).size });
     addActor(store, 'R2');
     store.close();
     const { stateDir } = store;
@@ -61,11 +62,11 @@ describe('ruling 29: a restored store begins a new epoch', () => {
     expect(describeStart(reopen(stateDir))).toEqual({ epoch: 2, startNumber: 3, restored: undefined });
   });
 
-  it('stays noticed until it has been recorded', () => {
+  it('stays noticed until it has been recorded', async () => {
     const store = newStore();
     touch(store);
     const copy = join(temporaryDirectory(), 'copy.db');
-    store.backup(copy);
+    await store.backup(copy);
     store.close();
     renameSync(copy, join(store.stateDir, 'custody.db'));
     const looked = reopen(store.stateDir);
@@ -112,24 +113,24 @@ describe('ruling 29: a restored store begins a new epoch', () => {
 });
 
 describe('backup', () => {
-  it('JRN-08: makes a private file and replaces none', () => {
+  it('JRN-08: makes a private file and replaces none', async () => {
     const store = newStore();
     const directory = temporaryDirectory();
     const previous = process.umask(0);
     try {
-      store.backup(join(directory, 'copy.db'));
+      await store.backup(join(directory, 'copy.db'));
     } finally {
       process.umask(previous);
     }
     expect(readdirSync(directory)).toEqual(['copy.db']);
     expect(lstatSync(join(directory, 'copy.db')).mode & 0o777).toBe(0o600);
-    expect(refusal(() => store.backup(join(directory, 'copy.db')))).toMatchObject({
+    expect(await rejection(store.backup(join(directory, 'copy.db')))).toMatchObject({
       code: 'backup_target_exists',
       exitCode: 2,
     });
     writeFileSync(join(directory, 'empty'), '');
-    expect(refusal(() => store.backup(join(directory, 'empty')))).toMatchObject({ code: 'backup_target_exists' });
-    expect(refusal(() => store.backup(join(directory, 'missing', 'copy.db')))).toMatchObject({
+    expect(await rejection(store.backup(join(directory, 'empty')))).toMatchObject({ code: 'backup_target_exists' });
+    expect(await rejection(store.backup(join(directory, 'missing', 'copy.db')))).toMatchObject({
       code: 'backup_target_unusable',
     });
   });
@@ -141,7 +142,7 @@ describe('backup', () => {
     const other = opened({ stateDir });
     other.close();
     rmSync(join(stateDir, 'custody.db'));
-    store.backup(join(stateDir, 'custody.db'));
+    await store.backup(join(stateDir, 'custody.db'));
     touch(store);
     const copy = reopen(stateDir);
     expect(await copy.check()).toMatchObject({ ok: true, checked: { actors: 1 } });

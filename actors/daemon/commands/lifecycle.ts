@@ -99,6 +99,6 @@ export async function backup(
   { store }: DaemonContext,
   args: ParsedArguments<'backup'>,
 ): Promise<Answer<CallResults['backup']>> {
-  const report = store.backup(args.to);
+  const report = await store.backup(args.to);
   return { data: { path: args.to, bytes: report.bytes, epoch: store.epoch } };
 }

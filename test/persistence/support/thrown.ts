@@ -13,3 +13,14 @@ export function refusal(work: () => unknown): { code: unknown; exitCode: unknown
   const { code, exitCode, next } = thrownBy(work) as { code: unknown; exitCode: unknown; next: unknown };
   return { code, exitCode, next };
 }
+
+/** The same of what a promise is rejected with. */
+export async function rejection(work: Promise<unknown>): Promise<{ code: unknown; exitCode: unknown; next: unknown }> {
+  const thrown = await work.then(
+    () => new Error('nothing was thrown'),
+    (reason: unknown) => reason,
+  );
+  return refusal(() => {
+    throw thrown;
+  });
+}
