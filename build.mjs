@@ -27,13 +27,18 @@ if (existsSync(join(root, 'cli'))) {
     sourcemap: 'linked',
     logLevel: 'warning',
     metafile: true,
-    external: ['better-sqlite3'],
+    external: ['better-sqlite3', 'node-pty'],
     // The UMD form of a package cannot be followed by a bundler.
     mainFields: ['module', 'main'],
   };
   const program = await build({
     ...shared,
-    entryPoints: { full: 'cli/full.ts', daemon: 'cli/daemon.ts' },
+    entryPoints: {
+      full: 'cli/full.ts',
+      daemon: 'cli/daemon.ts',
+      ptyHost: 'cli/ptyHost.ts',
+      screenWorker: 'pty/screen/worker.ts',
+    },
     splitting: true,
     format: 'esm',
     banner: {

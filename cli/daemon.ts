@@ -5,6 +5,7 @@
  */
 import { chmodSync, existsSync, fstatSync, mkdirSync, renameSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pino, { type Logger } from 'pino';
 import { loadConfig } from '../actors/daemon/config.ts';
@@ -70,6 +71,7 @@ async function main(): Promise<void> {
     clock: createSystemClock(),
     log,
     version,
+    ptyHostProgram: fileURLToPath(new URL('./ptyHost.js', import.meta.url)),
     adapterFor: (installationId) =>
       selectAdapter(process.platform, { installationId: installationId as never, probe: probeExistence }),
   });

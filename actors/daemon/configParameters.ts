@@ -146,6 +146,13 @@ export const parameters = {
     maximum: 512 * mebibyte,
     description: 'How much of a captured stream is read into memory; a longer one is no result. The file has no limit.',
   },
+  transcriptMaxBytes: {
+    default: 256 * mebibyte,
+    unit: 'bytes',
+    minimum: 32 * mebibyte,
+    maximum: 1_024 * 1_024 * mebibyte,
+    description: 'How much of what a terminal says is kept; older output is dropped, and said to be.',
+  },
   logMaxBytes: {
     default: 5 * mebibyte,
     unit: 'bytes',

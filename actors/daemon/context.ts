@@ -1,7 +1,7 @@
 /** What the handlers of calls work with: the runtime and its live services. */
 
-import type { Runtime } from '../runtime/runtime.ts';
 import type { DrainExecutor } from '../drain/drainScope.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import type { LoadedConfig } from './config.ts';
 import type { Findings } from './findings.ts';
 import type { GuardianTalk } from './guardianTalk.ts';
@@ -12,6 +12,9 @@ import type { Root } from './root.ts';
 import type { DeadlineService } from './services/deadlineService.ts';
 import type { OutputDisk } from './services/outputDisk.ts';
 import type { ReceiptService } from './services/receiptService.ts';
+import type { HostLink } from './terminals/hostLink.ts';
+import type { SessionDeadlines } from './terminals/sessionDeadlines.ts';
+import type { SessionService } from './terminals/sessionService.ts';
 
 export interface DaemonContext extends Runtime {
   readonly loadedConfig: LoadedConfig;
@@ -25,6 +28,9 @@ export interface DaemonContext extends Runtime {
   readonly findings: Findings;
   readonly guardians: GuardianTalk;
   readonly root: Root;
+  readonly ptyHostLink: HostLink;
+  readonly sessions: SessionService;
+  readonly sessionDeadlines: SessionDeadlines;
 }
 
 /** What a handler answers; `exitCode` 5 where something stays unverified (section F). */

@@ -4,6 +4,7 @@ import { OperatingError } from '../runtime/operatingError.ts';
 import type { CallName, ParsedArguments, StreamName } from './api/contract.ts';
 import type { CallResults } from './api/results.ts';
 import type { Reply } from './api/views.ts';
+import { needInput, ownGoal, passBoundary, reportResult } from './commands/agent.ts';
 import { runResult, waitForCapturedRun } from './commands/capture.ts';
 import { execRun } from './commands/exec.ts';
 import { addGoal, cancelGoal, listGoals, queueGoal, showGoal } from './commands/goals.ts';
@@ -12,6 +13,14 @@ import { backup, pause, resume, type Shutdown, stopDaemon } from './commands/lif
 import { runLogs } from './commands/logs.ts';
 import { addRepository, listRepositories } from './commands/repositories.ts';
 import { listRuns, showRun, stopRun } from './commands/runs.ts';
+import {
+  listSessions,
+  resizeSession,
+  screenOfSession,
+  sendToSession,
+  showSession,
+  waitForSession,
+} from './commands/sessions.ts';
 import { processes, status } from './commands/status.ts';
 import { addWorktree, closeWorktree, listWorktrees, sealWorktree, showWorktree } from './commands/worktrees.ts';
 import type { Answer, DaemonContext } from './context.ts';
@@ -38,6 +47,16 @@ interface Asked {
 const handlers: Handlers = {
   status,
   processes,
+  'sessions.list': listSessions,
+  'sessions.show': showSession,
+  'sessions.send': sendToSession,
+  'sessions.resize': resizeSession,
+  'sessions.screen': screenOfSession,
+  'sessions.wait': waitForSession,
+  'agent.result': reportResult,
+  'agent.needInput': needInput,
+  'agent.boundary': passBoundary,
+  'agent.goal': ownGoal,
   'repos.add': addRepository,
   'repos.list': listRepositories,
   'goals.add': addGoal,

@@ -12,17 +12,19 @@ import type { DeadlineService } from './services/deadlineService.ts';
 import type { ObservationService } from './services/observationService.ts';
 import type { OutputDisk } from './services/outputDisk.ts';
 import type { ReceiptService } from './services/receiptService.ts';
+import type { SessionDeadlines } from './terminals/sessionDeadlines.ts';
 
 interface Parts extends Pick<Runtime, 'adapter' | 'clock' | 'config' | 'log'> {
   readonly receipts: ReceiptService;
   readonly deadlines: DeadlineService;
   readonly observation: ObservationService;
+  readonly sessionDeadlines: SessionDeadlines;
   readonly outputDisk: OutputDisk;
   readonly pausedBefore: boolean;
 }
 
 export function createLiveSystem(parts: Parts): Root {
-  const { adapter, clock, config, log, receipts, deadlines, observation, outputDisk } = parts;
+  const { adapter, clock, config, log, receipts, deadlines, sessionDeadlines, observation, outputDisk } = parts;
   const logged = (what: string, work: Promise<void>) =>
     void work.catch((error: unknown) =>
       log.error({ code: (error as { code?: unknown })?.code, what }, 'a report could not be committed'),
@@ -49,7 +51,13 @@ export function createLiveSystem(parts: Parts): Root {
             pauses: retryPauses(config),
           }),
         ),
+      sessionDeadlines: () =>
+        reporting$(
+          'sessionDeadline.reported',
+          deadlines$({ commands$: sessionDeadlines.commands.values$, clock, graceMs: config.graceMs }),
+        ),
       onReceipt: (event) => logged('receipt', receipts.onEvent(event)),
+      onSessionDeadline: (signal) => logged('session deadline', sessionDeadlines.onSignal(signal)),
       onDeadline: (signal) => logged('deadline', deadlines.onSignal(signal)),
       onLane: (event) => {
         if (event.type === 'passEnded') outputDisk.look();

@@ -9,6 +9,7 @@ import { nothing$, type Observable } from '../observe/streams/input.ts';
 import type { LaneEvent } from '../observe/streams/observations.ts';
 import type { ReceiptEvent } from '../observe/streams/receipts.ts';
 import type { ScopeDeadline } from './services/deadlineService.ts';
+import type { DueSession } from './terminals/sessionDeadlines.ts';
 
 type Reports<T> = Observable<{ readonly type: string; readonly report: T }>;
 type Service<T> = () => Reports<T>;
@@ -18,9 +19,11 @@ export interface RootServices {
   readonly receipts: Service<ReceiptEvent>;
   readonly observations: Service<LaneEvent>;
   readonly deadlines: Service<DeadlineSignal<ScopeDeadline>>;
+  readonly sessionDeadlines: Service<DeadlineSignal<DueSession>>;
   readonly onReceipt: (event: ReceiptEvent) => void;
   readonly onLane: (event: LaneEvent) => void;
   readonly onDeadline: (signal: DeadlineSignal<ScopeDeadline>) => void;
+  readonly onSessionDeadline: (signal: DeadlineSignal<DueSession>) => void;
 }
 
 export type RootEvent =
@@ -35,7 +38,8 @@ export type RootEvent =
   | { readonly type: 'store.recovered' }
   | { readonly type: 'receipt.reported'; readonly report: ReceiptEvent }
   | { readonly type: 'lane.reported'; readonly report: LaneEvent }
-  | { readonly type: 'deadline.reported'; readonly report: DeadlineSignal<ScopeDeadline> };
+  | { readonly type: 'deadline.reported'; readonly report: DeadlineSignal<ScopeDeadline> }
+  | { readonly type: 'sessionDeadline.reported'; readonly report: DeadlineSignal<DueSession> };
 
 /** Stands where a service is provided later; a machine without its services reports nothing. */
 const unprovided = <T>() => fromEventObservable((): Reports<T> => nothing$);
@@ -50,12 +54,14 @@ const rootSetup = setup({
     receiptWatcher: unprovided<ReceiptEvent>(),
     observationLane: unprovided<LaneEvent>(),
     deadlineService: unprovided<DeadlineSignal<ScopeDeadline>>(),
+    sessionDeadlines: unprovided<DeadlineSignal<DueSession>>(),
   },
   guards: { pausedBefore: ({ context }) => context.pausedBefore },
   actions: {
     tellReceipt: (_, _params: { readonly report: ReceiptEvent }) => {},
     tellLane: (_, _params: { readonly report: LaneEvent }) => {},
     tellDeadline: (_, _params: { readonly report: DeadlineSignal<ScopeDeadline> }) => {},
+    tellSessionDeadline: (_, _params: { readonly report: DeadlineSignal<DueSession> }) => {},
   },
 });
 
@@ -118,11 +124,15 @@ export const rootMachine = rootSetup.createMachine({
         { src: 'receiptWatcher', systemId: 'receiptWatcher' },
         { src: 'observationLane', systemId: 'observationLane' },
         { src: 'deadlineService', systemId: 'deadlineService' },
+        { src: 'sessionDeadlines', systemId: 'sessionDeadlines' },
       ],
       on: {
         'receipt.reported': { actions: { type: 'tellReceipt', params: ({ event }) => ({ report: event.report }) } },
         'lane.reported': { actions: { type: 'tellLane', params: ({ event }) => ({ report: event.report }) } },
         'deadline.reported': { actions: { type: 'tellDeadline', params: ({ event }) => ({ report: event.report }) } },
+        'sessionDeadline.reported': {
+          actions: { type: 'tellSessionDeadline', params: ({ event }) => ({ report: event.report }) },
+        },
       },
     },
   },
@@ -136,11 +146,13 @@ export function createRoot(services: RootServices, pausedBefore: boolean): Root 
       receiptWatcher: fromEventObservable(services.receipts),
       observationLane: fromEventObservable(services.observations),
       deadlineService: fromEventObservable(services.deadlines),
+      sessionDeadlines: fromEventObservable(services.sessionDeadlines),
     },
     actions: {
       tellReceipt: (_, { report }) => services.onReceipt(report),
       tellLane: (_, { report }) => services.onLane(report),
       tellDeadline: (_, { report }) => services.onDeadline(report),
+      tellSessionDeadline: (_, { report }) => services.onSessionDeadline(report),
     },
   });
   return createActor(provided, { systemId: 'daemon', input: { pausedBefore } });

@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { protocol } from '../../machines/protocol.ts';
+import type { SessionSnapshot } from '../../machines/ptySession.ts';
 import { openStore, type Store } from '../../persistence/store.ts';
 import { guardianBinary, guardianDigest } from '../../pty/launch/binary.ts';
 import { createDrainExecutor } from '../drain/drainScope.ts';
@@ -27,6 +28,7 @@ import { createGuardianTalk } from './guardianTalk.ts';
 import { LaunchCoordinator } from './launch/coordinator.ts';
 import { type LaunchPoint, PendingLaunches } from './launch/pendingLaunches.ts';
 import { SlotPool } from './launch/slotPool.ts';
+import { sweepScopes } from './launch/strayOutput.ts';
 import { createLiveSystem } from './liveSystem.ts';
 import { recover } from './recovery.ts';
 import { markRestored, settleRestored } from './restored.ts';
@@ -36,6 +38,9 @@ import { createOutputDisk } from './services/outputDisk.ts';
 import { createReceiptService } from './services/receiptService.ts';
 import { type StoreWatch, watchStore } from './services/storeWatch.ts';
 import { assertInPlace, recordPlace } from './statePlace.ts';
+import { HostLink } from './terminals/hostLink.ts';
+import { createSessionDeadlines } from './terminals/sessionDeadlines.ts';
+import { SessionService } from './terminals/sessionService.ts';
 
 export interface DaemonOptions {
   readonly places: Places;
@@ -43,6 +48,8 @@ export interface DaemonOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
+  /** The entry module of the process that holds terminals. */
+  readonly ptyHostProgram: string;
   /** Chosen by the entry module, once the installation is known (ID-04). */
   readonly adapterFor: (installationId: Store['installationId']) => LinuxAdapter;
   /**
@@ -88,7 +95,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig: LoadedConfig): Promise<Daemon> {
   const { places, clock, log, failpoint = () => {} } = options;
   const { store } = watch;
-  for (const directory of [places.runDir, places.scopesDir]) privateDirectory(directory);
+  for (const directory of [places.runDir, places.scopesDir, places.transcriptsDir]) privateDirectory(directory);
   watch.probe();
   const path = await guardianBinary();
   const leaving = new AbortController();
@@ -109,6 +116,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     adapter: options.adapterFor(store.installationId),
     clock,
     guardian: { path, digest: guardianDigest(path) },
+    ptyHost: { program: options.ptyHostProgram, limits: { finalDrainMs: loadedConfig.config.finalDrainMs } },
     log,
     version: options.version,
     startedMonoMs: clock.monoMs(),
@@ -119,12 +127,14 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     if (event.type === 'store.failed') context.outputDisk.look();
     context.root.send(event);
   });
-  await context.slotPool.sweep((scopeId) => store.actors.keyOf({ kind: 'executionScope', id: scopeId }) !== undefined);
+  await sweepScopes(context);
   await endInterruptedChecks(places.runDir);
   const recovered = await recover(context);
   await settleRestored(runtime);
+  await recoverSessions(context);
   host.effects.start();
   context.deadlines.resume();
+  context.sessionDeadlines.resume();
   context.root.send({ type: 'recovery.completed' });
   let leave!: () => void;
   const left = new Promise<void>((resolve) => {
@@ -150,6 +160,15 @@ const hostLimits = ({ config }: LoadedConfig) => ({
   retryLongestMs: config.retryBackoffLongestMs,
 });
 
+/** A host that does not answer is not gone, and the daemon serves without it: its sessions are shown as they were. */
+async function recoverSessions({ sessions, log }: DaemonContext): Promise<void> {
+  try {
+    await sessions.recover();
+  } catch (error) {
+    log.error({ error: describe(error) }, 'terminals could not be looked after');
+  }
+}
+
 /** What ends between two looks at the disk, and may have filled it. */
 const isEnd: ReadonlySet<string> = new Set(['workload.statusReceipt', 'guardian.exitReceipt']);
 
@@ -165,19 +184,28 @@ function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLau
   const observation = createObservationService({ ...runtime, findings, receipts });
   const outputDisk = createOutputDisk(runtime);
   const slotPool = new SlotPool(runtime.places.scopesDir);
-  const launches = new LaunchCoordinator({ ...runtime, slotPool }, pendingLaunches);
+  const ptyHostLink = new HostLink(runtime);
+  const isLaunching = (scopeId: string) => pendingLaunches.get(scopeId) !== undefined;
+  const sessions = new SessionService({ ...runtime, link: ptyHostLink, isLaunching });
+  const sessionDeadlines = createSessionDeadlines({ ...runtime, sessions });
+  const launches = new LaunchCoordinator({ ...runtime, slotPool, terminals: sessions }, pendingLaunches);
   const root = createLiveSystem({
     ...runtime,
     receipts,
     deadlines,
     observation,
     outputDisk,
+    sessionDeadlines,
     pausedBefore: isPausedBefore(runtime),
   });
   const drains = createDrainExecutor({ ...runtime, receipts, launches });
   registerEffects(runtime.host, { launches, drain: drains.drain });
   runtime.host.onCommit((records) => {
     for (const { actor, envelope, after } of records) {
+      if (actor.kind === 'ptySession') {
+        sessions.follow(after as SessionSnapshot);
+        sessionDeadlines.follow(after as SessionSnapshot);
+      }
       if (actor.kind !== 'executionScope') continue;
       if (envelope.type === 'guardian.attached') receipts.watch(after as Parameters<typeof receipts.watch>[0]);
       if (isEnd.has(envelope.type)) outputDisk.look([actor.id]);
@@ -198,6 +226,9 @@ function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLau
     launches,
     drains,
     root,
+    ptyHostLink,
+    sessions,
+    sessionDeadlines,
     guardians: createGuardianTalk({ ...runtime, findings }),
   };
 }
@@ -235,11 +266,13 @@ async function takeDown(context: DaemonContext, { server, reachability }: Served
   await reachability.stop();
   server.close();
   await launchesOver(context, server);
+  context.ptyHostLink.close();
   server.closeAllConnections();
   rmSync(reachability.socket, { force: true });
   context.root.stop();
   context.receipts.commands.end();
   context.deadlines.commands.end();
+  context.sessionDeadlines.commands.end();
   await context.host.close();
   await context.slotPool.close();
   context.adapter.close();

@@ -15,6 +15,8 @@ export interface Places {
   readonly scopesDir: string;
   readonly worktreesDir: string;
   readonly requestsDir: string;
+  /** What terminals said, one directory per session (PRIV-02). */
+  readonly transcriptsDir: string;
   /** Written by a serving daemon, read by everybody who looks for it. */
   readonly rendezvousFile: string;
 }
@@ -47,6 +49,7 @@ export function placesOf(options: { readonly stateDir?: string | undefined; read
     scopesDir: join(stateDir, 'scopes'),
     worktreesDir: join(stateDir, 'worktrees'),
     requestsDir: join(stateDir, 'requests'),
+    transcriptsDir: join(stateDir, 'transcripts'),
     rendezvousFile: join(runDir, 'daemon.json'),
   };
 }

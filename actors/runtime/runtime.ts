@@ -24,6 +24,13 @@ export interface Settings {
   readonly finalDrainMs: number;
   readonly captureJoinMs: number;
   readonly captureMemoryBytes: number;
+  readonly transcriptMaxBytes: number;
+}
+
+/** The program that holds terminals, and the limits that it is started with. */
+export interface PtyHostProgram {
+  readonly program: string;
+  readonly limits: Readonly<Record<string, number>>;
 }
 
 export interface Runtime {
@@ -37,6 +44,7 @@ export interface Runtime {
   readonly clock: Clock;
   /** The executable that is launched, and the SHA-256 under which a contract knows it. */
   readonly guardian: { readonly path: string; readonly digest: string };
+  readonly ptyHost: PtyHostProgram;
   readonly log: Logger;
   readonly version: string;
   readonly startedMonoMs: number;

@@ -19,7 +19,8 @@ export interface PtyHostOptions {
   readonly socketPath: string;
   readonly version: string;
   readonly limits: SessionLimits;
-  readonly screens: SessionScreens;
+  /** Made with what takes the answers of the rendered terminals. */
+  readonly screensFor: (reply: (sessionId: string, bytes: string) => void) => SessionScreens;
 }
 
 export interface PtyHost {
@@ -30,11 +31,12 @@ export interface PtyHost {
 }
 
 /** Throws EADDRINUSE when another host has the socket. */
-export async function startPtyHost({ socketPath, version, limits, screens }: PtyHostOptions): Promise<PtyHost> {
+export async function startPtyHost({ socketPath, version, limits, screensFor }: PtyHostOptions): Promise<PtyHost> {
   let leave!: () => void;
   const left = new Promise<void>((resolve) => {
     leave = resolve;
   });
+  const screens = screensFor((sessionId, bytes) => sessions.reply(sessionId, bytes));
   const sessions: Sessions = new Sessions({
     limits,
     screens,

@@ -130,7 +130,7 @@ export class HostServer {
       case 'quiet':
         return { met: await quiet(session, until.quietMs, withinMs) };
       default:
-        return { met: (await this.#options.screens.waitFor(session.id, until, withinMs)) !== undefined };
+        return { met: await this.#options.screens.waitFor(session.id, until, withinMs) };
     }
   }
 

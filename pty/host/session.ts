@@ -204,6 +204,7 @@ export class Session {
     };
     const viewer = new Viewer({ ...options, from: options.from ?? transcript.offset, source });
     this.#viewers.add(viewer);
+    this.#chooseWhoAnswers();
     viewer.begin();
     if (this.#end !== null) viewer.end({ event: 'captureEnded', sessionId: this.id, end: this.#end });
     return viewer;
@@ -212,6 +213,18 @@ export class Session {
   leave(viewer: Viewer): void {
     viewer.leave();
     this.#viewers.delete(viewer);
+    this.#chooseWhoAnswers();
+  }
+
+  /** A viewer's terminal answers what the program asks about its terminal; without one our own rendering does. */
+  #chooseWhoAnswers(): void {
+    if (this.#end === null)
+      this.#options.screens.answer(this.id, ![...this.#viewers].some((viewer) => !viewer.readOnly));
+  }
+
+  /** An answer that nobody typed: it is no input that anybody waited for. A program that does not read it loses it. */
+  reply(bytes: string): void {
+    this.#master.write(Buffer.from(bytes)).catch(() => {});
   }
 
   /** See InputQueue.write; the bytes themselves are kept nowhere (PTY-08). */

@@ -30,6 +30,11 @@ export class Sessions {
     return [...this.#byId.values()].map(({ report }) => report);
   }
 
+  /** What the rendering of a session answered to its program. */
+  reply(sessionId: string, bytes: string): void {
+    this.#byId.get(sessionId)?.reply(bytes);
+  }
+
   /** Throws `session_unknown`. */
   get(sessionId: string): Session {
     const session = this.#byId.get(sessionId);
@@ -43,11 +48,14 @@ export class Sessions {
     if (this.#byId.has(sessionId)) throw new HostError('session_exists', `${sessionId} is open already`);
     const session = this.#create(request);
     this.#byId.set(sessionId, session);
+    const { screens } = this.#options;
+    screens.open(sessionId, request.transcript.dir, { cols: request.cols, rows: request.rows });
+    screens.answer(sessionId, true);
     try {
       return await session.launch();
     } catch (error) {
       this.#byId.delete(sessionId);
-      this.#options.screens.close(sessionId);
+      screens.close(sessionId);
       if (!(error instanceof GuardianLaunchError)) throw error;
       const { code, phase, errno, step, exitCode } = error;
       throw new HostError('launch_failed', error.message, { code, phase, errno, step, exitCode });

@@ -31,13 +31,15 @@ export class HostClient {
   readonly #reader = new FrameReader();
   readonly #waiting = new Map<number, Waiter>();
   #lastId = 0;
+  /** Resolves when the connection is gone. */
+  readonly ended: Promise<void>;
 
   private constructor(socket: Socket, options: HostClientOptions) {
     this.#socket = socket;
     this.#options = options;
     socket.on('data', (chunk) => this.#take(chunk));
     socket.on('error', () => {});
-    socket.on('close', () => this.#end());
+    this.ended = new Promise((resolve) => socket.on('close', () => resolve(this.#end())));
   }
 
   /** Throws the system's error of connect(2) (ENOENT, ECONNREFUSED: nobody listens), or HostError of the first exchange. */

@@ -14,6 +14,8 @@ export type HostErrorCode =
   | 'read_only'
   | 'not_attached'
   | 'screen_unavailable'
+  | 'pattern_invalid'
+  | 'pattern_too_slow'
   | 'host_busy'
   | 'host_gone'
   | 'unresponsive'

@@ -145,6 +145,7 @@ export const eventSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('captureEnded'), sessionId, end: captureEnd }),
   /** What a viewer did not get. A screen follows. */
   z.object({ event: z.literal('gap'), sessionId, from: count, to: count }),
+  /** Base64 of what brings a freshly reset terminal of this size into the state at `offset`; output goes on from there. */
   z.object({ event: z.literal('screen'), sessionId, offset: count, ...size, repaint: z.string() }),
   z.object({ event: z.literal('resized'), sessionId, ...size }),
 ]);

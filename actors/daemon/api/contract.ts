@@ -15,6 +15,9 @@ const environment = z.custom<Readonly<Record<string, string>>>(
   'must hold names without = and NUL, and values that are text',
 );
 const revision = z.int().min(0).optional();
+const size = { cols: z.int().min(1).max(1_000), rows: z.int().min(1).max(1_000) };
+/** The session that an agent speaks for, with the token that it was launched with (ruling 24). */
+const session = z.strictObject({ sessionId: id, token: z.string().min(1).max(128) });
 
 function isEnvironment(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
@@ -75,6 +78,21 @@ export const callSchemas = {
     timeoutMs: durationMs.optional(),
     /** Standard input, base64; absent means /dev/null. */
     stdin: z.base64().optional(),
+    /** Runs in a terminal of its own, which no standard input goes with. */
+    terminal: z
+      .strictObject({
+        ...size,
+        term: z
+          .string()
+          .regex(/^[A-Za-z0-9.+_-]{1,64}$/)
+          .default('xterm-256color'),
+        /** Longest silence, and longest time to the first output. */
+        idleMs: durationMs.min(1).optional(),
+        startupMs: durationMs.min(1).optional(),
+        /** JSON Schema that `agent result` has to fit. */
+        resultSchema: z.record(z.string(), z.unknown()).optional(),
+      })
+      .optional(),
     requestId,
   }),
   'runs.list': z.strictObject({
@@ -99,6 +117,41 @@ export const callSchemas = {
     waitMs: durationMs.optional(),
     requestId,
   }),
+  'sessions.list': z.strictObject({ all: z.boolean().optional(), goalId: id.optional() }),
+  'sessions.show': z.strictObject({ id }),
+  'sessions.send': z.strictObject({
+    id,
+    /** Base64: input is bytes. It is written and never stored (PTY-08). */
+    bytes: z.base64().max(5_600_000),
+    /** `auto` brackets the text for a program that asked for it (DECSET 2004); `never` sends the bytes as they are. */
+    paste: z.enum(['auto', 'always', 'never']).default('auto'),
+    enter: z.boolean().default(false),
+    requestId,
+  }),
+  'sessions.resize': z.strictObject({ id, ...size, requestId }),
+  'sessions.screen': z.strictObject({ id }),
+  /** Exit 14 when it does not come to pass within `waitMs`. */
+  'sessions.wait': z.strictObject({
+    id,
+    until: z.discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('text'), text: z.string().min(1).max(4_096) }),
+      z.strictObject({ kind: z.literal('regex'), regex: z.string().min(1).max(1_024) }),
+      z.strictObject({ kind: z.literal('quiet'), quietMs: durationMs.min(1) }),
+      z.strictObject({ kind: z.literal('exit') }),
+    ]),
+    waitMs: durationMs.min(1).optional(),
+  }),
+  /** `result` is JSON text, at most as large as `payloadMaxBytes` times 64. */
+  'agent.result': z.strictObject({ session, result: z.string().max(1_048_576) }),
+  'agent.needInput': z.strictObject({
+    session,
+    reason: z
+      .string()
+      .regex(/^[A-Za-z0-9_.:-]{1,64}$/)
+      .default('question'),
+  }),
+  'agent.boundary': z.strictObject({ session, name: z.string().min(1).max(64) }),
+  'agent.goal': z.strictObject({ session }),
   processes: z.strictObject({ all: z.boolean().optional() }),
   /** What follows `since`; without it the newest, in order all the same. */
   events: z.strictObject({

@@ -11,6 +11,8 @@ import type {
   RunDetailView,
   RunView,
   ScopeView,
+  ScreenTextView,
+  SessionView,
   StatusView,
   StopView,
   WorktreeView,
@@ -45,6 +47,22 @@ export interface CallResults {
     readonly value: unknown;
   };
   readonly 'runs.stop': StopView;
+  readonly 'sessions.list': { readonly sessions: readonly SessionView[] };
+  readonly 'sessions.show': SessionView;
+  readonly 'sessions.send': { readonly sessionId: string; readonly bytes: number; readonly bracketed: boolean };
+  readonly 'sessions.resize': { readonly sessionId: string; readonly cols: number; readonly rows: number };
+  readonly 'sessions.screen': ScreenTextView;
+  readonly 'sessions.wait': SessionView;
+  readonly 'agent.result': { readonly sessionId: string; readonly digest: string };
+  readonly 'agent.needInput': { readonly sessionId: string; readonly state: string };
+  readonly 'agent.boundary': {
+    readonly goalId: string;
+    readonly status: string;
+    readonly occurrence: number;
+    readonly round: number;
+    readonly boundary: string;
+  };
+  readonly 'agent.goal': GoalDetailView;
   readonly processes: { readonly scopes: readonly ScopeView[] };
   readonly events: { readonly events: readonly EventView[]; readonly nextPosition: number };
   readonly doctor: { readonly checks: readonly CheckView[] };

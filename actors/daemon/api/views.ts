@@ -94,6 +94,50 @@ export interface StatusView {
   };
 }
 
+/** A terminal session: three facts about its end that do not imply each other (PTY-01), and what its host says of it now. */
+export interface SessionView {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly scopeId: string;
+  readonly goalId: string | null;
+  readonly label: string | null;
+  readonly workload: string;
+  readonly capture: string;
+  readonly scope: string;
+  readonly cols: number;
+  readonly rows: number;
+  /** Bytes of output that are stored. */
+  readonly bytes: number;
+  /** Milliseconds since the last output; null where nobody can tell. */
+  readonly quietMs: number | null;
+  readonly viewers: number;
+  readonly result: RunView['result'];
+  /** Digest of a structured result that counts: valid, behind an authentic status, before any failure. */
+  readonly structured: string | null;
+  readonly firstFailure: { readonly cause: string; readonly reason: string } | null;
+  readonly faults: readonly { readonly cause: string; readonly reason: string }[];
+  readonly interrupted: boolean;
+  /** Why output is missing, where it is. */
+  readonly missing: string | null;
+  readonly transcriptDir: string;
+  /** Where the holder of the terminal listens; null once it holds it no more. */
+  readonly hostSocket: string | null;
+  readonly guardianPid: number | null;
+  readonly workloadPid: number | null;
+}
+
+/** What a person would see, as text. */
+export interface ScreenTextView {
+  readonly sessionId: string;
+  readonly offset: number;
+  readonly cols: number;
+  readonly rows: number;
+  readonly lines: readonly string[];
+  /** Column and row, counted from zero. */
+  readonly cursor: { readonly x: number; readonly y: number; readonly visible: boolean };
+  readonly title: string;
+}
+
 export interface RepositoryView {
   readonly repoId: string;
   readonly path: string;
@@ -176,6 +220,8 @@ export interface RunView {
   readonly goalId: string | null;
   readonly generationId: string | null;
   readonly scopeId: string | null;
+  /** Its terminal, where it runs in one. */
+  readonly sessionId: string | null;
   readonly epoch: number | null;
   readonly mode: string;
   readonly state: string;

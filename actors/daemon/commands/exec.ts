@@ -2,10 +2,11 @@
 import { realpathSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import type { GoalSnapshot } from '../../../machines/goal.ts';
-import type { RunId, ScopeId } from '../../../machines/ids.ts';
+import type { RunId, ScopeId, SessionId } from '../../../machines/ids.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
 import type { Draft } from '../../host/outcome.ts';
 import { everyActor, required, resolveId } from '../../runtime/actorAccess.ts';
+import { operatorKey, sessionToken } from '../../runtime/credentials.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { draft } from '../../runtime/submission.ts';
 import type { ParsedArguments } from '../api/contract.ts';
@@ -15,9 +16,10 @@ import { Serial } from '../git/git.ts';
 import { assertInPlace } from '../git/worktreeIdentity.ts';
 import { assertAdmitted } from '../launch/admission.ts';
 import type { PendingLaunch } from '../launch/pendingLaunches.ts';
-import { type Recipe, recipeDigest } from '../launch/recipe.ts';
+import { type Recipe, recipeDigest, type TerminalRecipe } from '../launch/recipe.ts';
 import { admissionOf } from '../root.ts';
 import { statePath } from '../views/scopeView.ts';
+import { keepResultSchema } from './agent.ts';
 import { launchAnswer, recordedOutcome } from './launchAnswer.ts';
 import { type RequestKey, requestKey, reusedRequest, wasApplied } from './requestIds.ts';
 
@@ -30,6 +32,7 @@ interface Identity {
   readonly key: RequestKey;
   readonly runId: RunId;
   readonly scopeId: ScopeId;
+  readonly sessionId: SessionId;
   /** Of what the caller asked for; what the job is told besides may differ from one moment to the next. */
   readonly digest: string;
 }
@@ -56,8 +59,11 @@ async function launched(context: DaemonContext, identity: Identity, args: Argume
   const started = process.hrtime.bigint();
   const plan = planOf(context, identity, args);
   assertAdmitted({ ...context, admission: () => admissionOf(context.root) }, plan.goal.context.goalId);
-  const { timeoutMs } = args;
-  const deadline = timeoutMs === undefined ? undefined : context.deadlines.record(plan.scopeId, timeoutMs);
+  const { timeoutMs, terminal } = args;
+  // A session has its deadlines itself, so that what it failed by is told with it.
+  const ms = terminal === undefined ? timeoutMs : undefined;
+  const deadline = ms === undefined ? undefined : context.deadlines.record(plan.scopeId, ms);
+  if (terminal?.resultSchema) keepResultSchema(context, plan.sessionId, terminal.resultSchema);
   const pending = await requested(context, plan, args);
   if (deadline !== undefined) context.deadlines.arm(deadline);
   await endIfGoalIsOver(context, plan);
@@ -100,7 +106,17 @@ async function endIfGoalIsOver({ host }: DaemonContext, { goal, scopeId }: Plan)
 function identityOf({ store }: DaemonContext, args: Arguments): Identity {
   const key = requestKey(store.installationId, 'runs.exec', args.requestId);
   const asked = { ...args, cwd: args.cwd ?? '', stdin: stdinOf(args) };
-  return { key, runId: key.idOf<RunId>('R'), scopeId: key.idOf<ScopeId>('S'), digest: recipeDigest(asked) };
+  return {
+    key,
+    runId: key.idOf<RunId>('R'),
+    scopeId: key.idOf<ScopeId>('S'),
+    sessionId: key.idOf<SessionId>('P'),
+    digest: recipeDigest({ ...asked, terminal: terminalOf(args, '') }),
+  };
+}
+
+function terminalOf({ terminal }: Arguments, sessionId: string): TerminalRecipe | undefined {
+  return terminal && { sessionId, cols: terminal.cols, rows: terminal.rows, term: terminal.term };
 }
 
 const stdinOf = ({ stdin }: Arguments): Buffer | null => (stdin === undefined ? null : Buffer.from(stdin, 'base64'));
@@ -112,14 +128,30 @@ function planOf(context: DaemonContext, identity: Identity, args: Arguments): Pl
   if (goal.hasTag('terminal')) throw unmet(`${goalId} is ${goal.context.status}`, [`custody goals show ${goalId}`]);
   const generation = generationFor(context, goalId, args.generationId);
   assertInPlace(generation);
+  const terminal = terminalOf(args, identity.sessionId);
   const recipe: Recipe = {
     argv: args.argv,
-    env: { ...args.env, ...workOrder(context, { ...identity, goal, generation }) },
+    env: {
+      ...args.env,
+      ...workOrder(context, { ...identity, goal, generation }),
+      ...(terminal ? sessionEnvironment(context, terminal) : {}),
+    },
     cwd: directoryIn(generation.context.path, args.cwd),
     umask: args.umask,
     stdin: stdinOf(args),
+    terminal,
   };
   return { ...identity, goal, generation, recipe };
+}
+
+/** With what an agent speaks for its own session (ruling 24); the state directory tells it where the daemon listens. */
+function sessionEnvironment({ places }: DaemonContext, { sessionId, term }: TerminalRecipe): Record<string, string> {
+  return {
+    TERM: term,
+    CUSTODY_SESSION: sessionId,
+    CUSTODY_SESSION_TOKEN: sessionToken(operatorKey(places), sessionId),
+    CUSTODY_HOME: places.stateDir,
+  };
 }
 
 /** What the job is told about itself (GOAL-05): references, never the text of the request. */
@@ -231,12 +263,28 @@ function reservation(context: DaemonContext, plan: Plan, args: Arguments): Draft
       },
       by: 'admission',
     }),
+    ...opening(context, plan, args),
     draft('scope.opened', {
       to: ['worktreeGeneration', generationId],
       payload: { runId, scopeId, guardianDigest: context.guardian.digest },
       by: 'launch-coordinator',
     }),
   ];
+}
+
+function opening({ clock }: DaemonContext, { sessionId, runId, scopeId }: Plan, args: Arguments): Draft[] {
+  const { terminal, timeoutMs: hardMs } = args;
+  if (terminal === undefined) return [];
+  const { cols, rows, idleMs, startupMs } = terminal;
+  const { monoMs, bootId } = clock.now();
+  const deadlines = {
+    ...(hardMs === undefined ? {} : { hardMs }),
+    ...(idleMs === undefined ? {} : { idleMs }),
+    ...(startupMs === undefined ? {} : { startupMs }),
+  };
+  const openedAt = { monoMs: Math.floor(monoMs), bootId };
+  const payload = { sessionId, runId, scopeId, cols, rows, deadlines, openedAt };
+  return [draft('session.opened', { to: ['ptySession', sessionId], payload, by: 'session-manager' })];
 }
 
 /** The first result, whatever has become of the Goal since, if it was the same request; nothing is launched again. */

@@ -30,6 +30,7 @@ export async function stopDaemon(
   root.send({ type: 'shutdown.requested' });
   try {
     const data = await drainAll(context, args);
+    await context.sessions.dismissHost();
     root.send({ type: 'drain.completed' });
     context.leave();
     return { data };

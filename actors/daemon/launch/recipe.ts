@@ -13,6 +13,16 @@ export interface Recipe {
   readonly umask: number;
   /** Bytes of standard input; null means /dev/null. */
   readonly stdin: Buffer | null;
+  /** Where it is to run in a terminal of its own instead of into files. */
+  readonly terminal?: TerminalRecipe | undefined;
+}
+
+export interface TerminalRecipe {
+  readonly sessionId: string;
+  readonly cols: number;
+  readonly rows: number;
+  /** Its TERM. */
+  readonly term: string;
 }
 
 /** Lowercase hex SHA-256 over length-prefixed parts, so that no two recipes share a spelling. */
@@ -27,5 +37,7 @@ export function recipeDigest(recipe: Recipe): string {
   for (const argument of recipe.argv) part(argument);
   for (const [name, value] of Object.entries(recipe.env).sort(([a], [b]) => (a < b ? -1 : 1))) part(`${name}=${value}`);
   part(recipe.stdin ?? '');
+  // Absent parts add nothing, so that requests of earlier versions keep their digests.
+  if (recipe.terminal) part(`terminal ${recipe.terminal.term}`);
   return hash.digest('hex');
 }

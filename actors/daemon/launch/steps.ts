@@ -3,18 +3,22 @@ import { join } from 'node:path';
 import { identityDigest, type ProcessIdentity } from '../../../machines/identity.ts';
 import type { RunId, ScopeId } from '../../../machines/ids.ts';
 import type { EvidenceUnavailableError } from '../../../pty/launch/errors.ts';
-import { type Launch, launchGuardian } from '../../../pty/launch/launch.ts';
+import { type Launch, type LaunchRequest, launchGuardian } from '../../../pty/launch/launch.ts';
 import type { ReservedSlots } from '../../../pty/launch/slots.ts';
 import type { Draft } from '../../host/outcome.ts';
 import { committed } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { draft, wasAccepted } from '../../runtime/submission.ts';
+import type { SessionService } from '../terminals/sessionService.ts';
 import { LaunchStopped } from './launchStopped.ts';
 import type { PendingLaunch } from './pendingLaunches.ts';
+import type { TerminalRecipe } from './recipe.ts';
 import { openStdio } from './stdio.ts';
 
-export type StepParts = Pick<Runtime, 'host' | 'store' | 'adapter' | 'config' | 'places' | 'guardian'>;
+export type StepParts = Pick<Runtime, 'host' | 'store' | 'adapter' | 'config' | 'places' | 'guardian'> & {
+  readonly terminals: Pick<SessionService, 'launch'>;
+};
 
 /** The producer of every fact about a launch. */
 export const coordinatorRole = 'launch-coordinator';
@@ -42,28 +46,42 @@ const withoutNonce = ({ dev, ino, nonceHash }: { dev: string; ino: string; nonce
 });
 
 export async function spawn(parts: StepParts, scopeId: string, pending: PendingLaunch): Promise<Launch> {
-  const scopeDir = scopeDirOf(parts, scopeId);
-  const scope = committed(parts.host, 'executionScope', scopeId)!.context;
-  const files = await openStdio(scopeDir, pending.recipe.stdin);
+  const { terminal, stdin } = pending.recipe;
+  const request = requestOf(parts, scopeId, pending);
+  if (terminal !== undefined) return spawnInTerminal(parts, request, terminal);
+  const files = await openStdio(request.scopeDir, stdin);
   try {
-    return await launchGuardian({
-      guardianPath: parts.guardian.path,
-      installationId: parts.store.installationId,
-      scopeId,
-      scopeDir,
-      slots: pending.slots!,
-      argv: pending.recipe.argv,
-      env: pending.recipe.env,
-      cwd: pending.recipe.cwd,
-      umask: pending.recipe.umask,
-      stdio: files.stdio,
-      handshakeMs: parts.config.handshakeMs,
-      graceMs: scope.graceMs,
-      budgetMs: scope.budgetMs,
-    });
+    return await launchGuardian({ ...request, stdio: files.stdio });
   } finally {
     await files.close();
   }
+}
+
+type Request = Omit<LaunchRequest, 'stdio'>;
+
+function requestOf(parts: StepParts, scopeId: string, { recipe, slots }: PendingLaunch): Request {
+  const { graceMs, budgetMs } = committed(parts.host, 'executionScope', scopeId)!.context;
+  return {
+    guardianPath: parts.guardian.path,
+    installationId: parts.store.installationId,
+    scopeId,
+    scopeDir: scopeDirOf(parts, scopeId),
+    slots: slots!,
+    argv: recipe.argv,
+    env: recipe.env,
+    cwd: recipe.cwd,
+    umask: recipe.umask,
+    handshakeMs: parts.config.handshakeMs,
+    graceMs,
+    budgetMs,
+  };
+}
+
+/** The PTY host holds the gate then, and closes it when this daemon goes (ruling 6). */
+function spawnInTerminal(parts: StepParts, launch: Request, terminal: TerminalRecipe): Promise<Launch> {
+  const { places, terminals, config } = parts;
+  const transcript = { dir: join(places.transcriptsDir, terminal.sessionId), maxBytes: config.transcriptMaxBytes };
+  return terminals.launch({ ...terminal, transcript, launch });
 }
 
 /** Our own look has to agree with what the guardian reports, or the identity is not verified (RUN-02). */

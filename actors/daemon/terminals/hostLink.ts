@@ -103,6 +103,13 @@ export class HostLink {
     );
   }
 
+  /** Resolves when the host that was sent home has gone; it is not looked for again. */
+  async left(): Promise<void> {
+    const client = this.#client;
+    this.#isClosed = true;
+    await client?.ended;
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#client?.close();

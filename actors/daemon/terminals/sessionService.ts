@@ -33,6 +33,7 @@ export class SessionService {
   readonly #activity = new Map<string, Activity>();
   /** Sessions that the host holds, and whether their guardian has ended without the end of their output. */
   readonly #held = new Map<string, { isGuardianLost: boolean }>();
+  #emptied: (() => void) | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -47,6 +48,35 @@ export class SessionService {
   async recover(): Promise<void> {
     if (this.#open().length === 0) return;
     if ((await this.#parts.link.adopt()) === undefined) await this.#lost();
+  }
+
+  /**
+   * Sends the host home when every terminal is over (ruling 20). What it has not handed over yet, or does not answer,
+   * keeps it: the next daemon asks again.
+   */
+  async dismissHost(): Promise<void> {
+    try {
+      const client = await this.#parts.link.adopt();
+      if (client === undefined) return;
+      await this.#allHandedOver();
+      await client.ask({ do: 'leave' });
+      await this.#parts.link.left();
+    } catch (error) {
+      this.#parts.log.warn({ code: (error as { code?: unknown }).code }, 'the PTY host stays');
+    }
+  }
+
+  /** The marker of a proved scope is on its way; without the bound a lost one would keep the daemon. */
+  #allHandedOver(): Promise<void> {
+    if (!this.holdsAny) return Promise.resolve();
+    const { clock, config } = this.#parts;
+    return new Promise((resolve) => {
+      const stop = clock.wakeAt(clock.monoMs() + config.captureJoinMs + 2_000, resolve);
+      this.#emptied = () => {
+        stop();
+        resolve();
+      };
+    });
   }
 
   latestActivity(sessionId: string): Activity | undefined {
@@ -169,8 +199,9 @@ export class SessionService {
 
   async #ended(sessionId: string, end: CaptureEnd): Promise<void> {
     await this.#submit(finished(sessionId, end));
-    this.#held.delete(sessionId);
     await (await this.#parts.link.adopt())?.ask({ do: 'forget', sessionId });
+    this.#held.delete(sessionId);
+    if (!this.holdsAny) this.#emptied?.();
   }
 
   /**

@@ -29,6 +29,7 @@ export function runView({ host }: Pick<DaemonContext, 'host'>, runId: string, me
     goalId: goalRef?.goalId ?? null,
     generationId,
     scopeId: rootScopeId,
+    sessionId: host.list('ptySession', { link: { name: 'runId', value: runId }, limit: 1 })[0]?.id ?? null,
     epoch: epochOf(host, run),
     mode,
     state: statePath(run.value.lifecycle),

@@ -1,0 +1,73 @@
+/** Programs that write and end at once: the last words of each arrive, whoever watches (D6, linux cases 79-81). */
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { seeded } from '../host/support/random.ts';
+import { type Peer, ptyHost, readReceipt, type TestHost } from './support/host.ts';
+
+const rounds = Number(process.env.CUSTODY_SOAK_LAST_WORDS ?? 60);
+const largestBytes = 1024 * 1024;
+
+/** Printable and without line ends, so that the line discipline changes nothing. */
+function text(bytes: number): Buffer {
+  const hashes: string[] = [];
+  for (let part = 0; part * 64 < bytes; part++) hashes.push(createHash('sha256').update(String(part)).digest('hex'));
+  return Buffer.from(hashes.join('')).subarray(0, bytes);
+}
+
+interface Watched {
+  readonly peer: Peer;
+  readonly isPaused: boolean;
+}
+
+async function watching(host: TestHost, sessionId: string, count: number): Promise<Watched[]> {
+  const watched: Watched[] = [];
+  for (let number = 0; number < count; number++) {
+    const peer = await host.viewer();
+    await peer.ask({ do: 'attach', sessionId, mode: 'every byte', readOnly: true, from: 0 });
+    const isPaused = number === 2;
+    if (isPaused) peer.client.pause();
+    watched.push({ peer, isPaused });
+  }
+  return watched;
+}
+
+describe('the last words', () => {
+  it.each([0, 1, 3])('of programs that end at once are complete with %i viewers (D6)', async (viewers) => {
+    const host = await ptyHost();
+    const daemon = await host.daemon();
+    const whole = text(largestBytes);
+    const file = join(host.directory, 'words');
+    writeFileSync(file, whole);
+    const random = seeded(viewers + 1);
+    for (let round = 0; round < rounds / 3; round++) {
+      const bytes = Math.max(1, Math.floor(largestBytes ** (random(1_000) / 1_000)));
+      const session = await host.open(daemon, ['sh', '-c', `head -c ${bytes} '${file}'; exit 3`], { release: false });
+      const watched = await watching(host, session.id, viewers);
+      await daemon.ask({ do: 'release', sessionId: session.id });
+      const { end } = await daemon.event('captureEnded', session.id);
+      expect({ bytes, end }).toEqual({ bytes, end: { eof: true, complete: true, reason: null, bytes } });
+      expect(session.transcript().equals(whole.subarray(0, bytes))).toBe(true);
+      expect(readReceipt(session.scopeDir, 'status')).toMatchObject({ how: 'exited', code: 3 });
+      for (const { peer, isPaused } of watched) {
+        if (isPaused) peer.client.resume();
+        await peer.event('captureEnded');
+        expect(peer.output.equals(whole.subarray(0, bytes))).toBe(true);
+        peer.client.close();
+      }
+      await daemon.ask({ do: 'forget', sessionId: session.id });
+    }
+  });
+
+  it('of what stays behind in the background are part of it (81)', async () => {
+    const host = await ptyHost();
+    const daemon = await host.daemon();
+    const script = '(trap "" HUP; read line < gate; echo from behind) & echo leader; exit 0';
+    const session = await host.open(daemon, ['sh', '-c', `mkfifo gate; ${script}`]);
+    await daemon.until(() => session.transcript().includes('leader'));
+    writeFileSync(join(host.directory, 'gate'), 'go\n');
+    await daemon.event('captureEnded', session.id);
+    expect(session.transcript().toString()).toBe('leader\r\nfrom behind\r\n');
+  });
+});
