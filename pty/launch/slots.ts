@@ -47,7 +47,8 @@ async function reserveFile(path: string, fill: Buffer): Promise<{ dev: string; i
   }
 }
 
-async function syncDirectory(path: string): Promise<void> {
+/** What was made or renamed in it survives a power loss from now on (fsync(2)). */
+export async function syncDirectory(path: string): Promise<void> {
   const directory: FileHandle = await open(path, 'r');
   try {
     await directory.sync();

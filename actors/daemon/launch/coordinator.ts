@@ -25,6 +25,15 @@ export interface LaunchRequest {
   readonly next: readonly string[];
 }
 
+/** Waited for behind the gate, where the disk has had the time of a handshake: a release needs a name that lasts. */
+async function evidence(named: Promise<void>): Promise<void> {
+  try {
+    await named;
+  } catch (cause) {
+    throw new EvidenceUnavailableError(cause);
+  }
+}
+
 export class LaunchCoordinator {
   readonly #parts: Parts;
   readonly #pendingLaunches: PendingLaunches;
@@ -45,7 +54,9 @@ export class LaunchCoordinator {
   async #reserve({ scopeId, recipe, drafts, next }: LaunchRequest): Promise<PendingLaunch> {
     const pending = this.#pendingLaunches.add(scopeId, recipe);
     try {
-      pending.slots = await pending.timed('slots', () => this.#parts.slotPool.take(scopeId));
+      const { slots, named } = await pending.timed('slots', () => this.#parts.slotPool.take(scopeId));
+      pending.slots = slots;
+      pending.named = named;
       const all = [...drafts, prepared(scopeId, pending.slots)];
       await pending.timed('reserve commit', async () => assertAccepted(await this.#parts.host.submit(all), next));
       return pending;
@@ -64,6 +75,7 @@ export class LaunchCoordinator {
     try {
       const started = await pending.timed('handshake', () => pending.start(() => spawn(this.#parts, scopeId, pending)));
       if (started === undefined) throw new LaunchStopped('abandoned', 'drain_requested');
+      await evidence(pending.named);
       await pending.timed('release commit', () => release(this.#parts, scopeId, started));
     } catch (error) {
       await this.#giveUp(scopeId, pending, error);

@@ -29,6 +29,8 @@ export class PendingLaunch {
   readonly steps: LaunchStep[] = [];
   readonly outcome: Promise<LaunchOutcome>;
   slots: ReservedSlots | undefined;
+  /** Resolves when the directory of the slots keeps its name through a power loss. */
+  named: Promise<void> = Promise.resolve();
   launch: Launch | undefined;
   #starting: Promise<Launch> | undefined;
   #isAbandoned = false;

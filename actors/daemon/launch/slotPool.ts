@@ -1,11 +1,11 @@
 /**
  * Receipt space that is reserved and synced before anybody asks for it: a launch takes a prepared directory by renaming it,
  * which moves no inode, and the next one is prepared while nobody waits. A spare that a crash leaves over is empty space
- * and is removed at the next start.
+ * and is removed at the next start; one that holds something is evidence of a launch, and never is.
  */
-import { readdir, rename, rm } from 'node:fs/promises';
+import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ReservedSlots, reserveSlots } from '../../../pty/launch/slots.ts';
+import { type ReservedSlots, reserveSlots, syncDirectory } from '../../../pty/launch/slots.ts';
 
 const spareName = /^\.spare-\d+$/;
 /** What a directory holds whose launch never began. */
@@ -16,9 +16,31 @@ const reservedNames: ReadonlySet<string> = new Set([
   'adopted.log',
 ]);
 
+/** What is on record about scopes. */
+export interface Records {
+  isKnown(scopeId: string): boolean;
+  /** The scope that recorded one of these files as its own. */
+  ownerOf(stray: Stray): string | undefined;
+}
+
 interface Spare {
   readonly directory: string;
   readonly slots: ReservedSlots;
+}
+
+export interface Taken {
+  readonly slots: ReservedSlots;
+  /** Resolves when a power loss leaves the directory under the name of its scope; nothing may be released before. */
+  readonly named: Promise<void>;
+}
+
+/** A spare in which something was written: a launch took it, and its new name was lost with the power. */
+export interface Stray {
+  /** Absolute. */
+  readonly directory: string;
+  /** Of its files: what a launch recorded about them tells whose they are. */
+  readonly inodes: readonly { readonly dev: string; readonly ino: string }[];
+  readonly isEmpty: boolean;
 }
 
 export class SlotPool {
@@ -34,13 +56,16 @@ export class SlotPool {
   }
 
   /** Reserved space in the directory of this scope. Throws EvidenceUnavailableError: then there must be no launch. */
-  async take(scopeId: string): Promise<ReservedSlots> {
+  async take(scopeId: string): Promise<Taken> {
     const directory = join(this.#scopesDir, scopeId);
     await removeUnclaimed(directory);
     const spare = this.#spares.pop();
-    if (spare === undefined) return reserveSlots(directory);
+    if (spare === undefined) return { slots: await reserveSlots(directory), named: Promise.resolve() };
     await rename(spare.directory, directory);
-    return spare.slots;
+    const named = syncDirectory(this.#scopesDir);
+    // Whoever took it hears of a failure where it waits, and may have given up before.
+    named.catch(() => undefined);
+    return { slots: spare.slots, named };
   }
 
   /** For a launch that was refused before it was recorded. */
@@ -56,12 +81,37 @@ export class SlotPool {
     return this.#filling;
   }
 
-  /** Removes the spares of a former daemon, and directories of launches that were never recorded. */
-  async sweep(isKnown: (scopeId: string) => boolean): Promise<void> {
+  /**
+   * Removes directories of launches that were never recorded, and the spares of a former daemon, except those that `ownerOf`
+   * knows: they get the name of their scope. Returns the spares that hold something and are nobody's; they stay.
+   */
+  async sweep({ isKnown, ownerOf }: Records): Promise<readonly Stray[]> {
+    const left: Stray[] = [];
     for (const name of await readdir(this.#scopesDir)) {
-      if (spareName.test(name)) await rm(join(this.#scopesDir, name), { recursive: true, force: true });
-      else if (!isKnown(name)) await removeUnclaimed(join(this.#scopesDir, name));
+      const directory = join(this.#scopesDir, name);
+      if (!spareName.test(name)) {
+        if (!isKnown(name)) await removeUnclaimed(directory);
+        continue;
+      }
+      const stray = await strayAt(directory);
+      const owner = ownerOf(stray);
+      if (owner !== undefined && (await this.#rename(directory, owner))) continue;
+      if (stray.isEmpty) await removeUnclaimed(directory);
+      else left.push(stray);
+      this.#made = Math.max(this.#made, Number(name.slice('.spare-'.length)));
     }
+    return left;
+  }
+
+  /** False when the scope has a directory of that name already. */
+  async #rename(directory: string, scopeId: string): Promise<boolean> {
+    try {
+      await rename(directory, join(this.#scopesDir, scopeId));
+    } catch {
+      return false;
+    }
+    await syncDirectory(this.#scopesDir);
+    return true;
   }
 
   /** Waits for a spare in the making and removes them all. */
@@ -81,6 +131,17 @@ export class SlotPool {
       }
     }
   }
+}
+
+async function strayAt(directory: string): Promise<Stray> {
+  const names = await readdir(directory).catch(() => []);
+  const inodes = await Promise.all(
+    names.map(async (name) => {
+      const { dev, ino } = await lstat(join(directory, name), { bigint: true });
+      return { dev: String(dev), ino: String(ino) };
+    }),
+  );
+  return { directory, inodes, isEmpty: names.every((name) => reservedNames.has(name)) };
 }
 
 /** Removes a scope directory that holds nothing but empty slots; one with a receipt or output in it stays. */
