@@ -50,14 +50,16 @@ export async function diagnoseOnline(context: DaemonContext): Promise<readonly C
     contractCheck(store, guardian.digest),
     health.state === 'ok'
       ? good('health', 'nothing is unaccounted for')
-      : bad(
-          'health',
-          `${health.state}: ${health.reasons.map(({ detail }) => detail).join('; ')}`.slice(0, 500),
-          'custody processes',
-        ),
+      : bad('health', `${health.state}: ${someOf(health.reasons.map(({ detail }) => detail))}`, 'custody processes'),
     ...leftovers(context, places),
     ...missingWorktrees(context),
   ];
+}
+
+/** What is left out is counted: a text that ends in the middle says less than it seems to. */
+function someOf(details: readonly string[]): string {
+  const shown = details.slice(0, 5).join('; ');
+  return details.length > 5 ? `${shown}; and ${details.length - 5} more` : shown;
 }
 
 /** Without a daemon: the store is opened for a moment, or the reason why it cannot be is the answer. */
