@@ -95,6 +95,7 @@ export function resolveId(store: Pick<Store, 'actors'>, kind: ActorKind, typed: 
     code: 'ambiguous_id',
     message: `${JSON.stringify(typed)} is the beginning of several ids: ${matches.slice(0, 8).join(', ')}`,
     exitCode: 2,
+    next: [`type more of it, such as ${only}`],
     details: { matches },
   });
 }

@@ -103,6 +103,7 @@ function validated(schemas: Readonly<Record<string, z.ZodType>>, name: string, b
     code: 'invalid_event',
     message: `${issue?.path.join('.') || 'arguments'}: ${issue?.message ?? 'invalid'}`,
     exitCode: 2,
+    next: [`custody ${name.replaceAll('.', ' ')} --help`],
     details: { issues: result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })) },
   });
 }

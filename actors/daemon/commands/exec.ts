@@ -209,13 +209,14 @@ function directoryIn(worktree: string, relative: string | undefined): string {
   try {
     path = realpathSync.native(resolve(root, relative));
   } catch {
-    throw unmet(`there is no directory ${JSON.stringify(relative)} in the worktree`, []);
+    throw unmet(`there is no directory ${JSON.stringify(relative)} in the worktree`, [`ls ${root}`]);
   }
   if (path === root || path.startsWith(root + sep)) return path;
   throw new OperatingError({
     code: 'usage',
     message: 'the working directory has to lie inside the worktree',
     exitCode: 2,
+    next: ['--cwd with a path relative to the worktree'],
   });
 }
 

@@ -65,7 +65,12 @@ async function keepRequest(
   text: string,
 ): Promise<{ requestDigest: string; requestRef: string }> {
   if (text.trim() === '')
-    throw new OperatingError({ code: 'invalid_event', message: 'the request is empty', exitCode: 2 });
+    throw new OperatingError({
+      code: 'invalid_event',
+      message: 'the request is empty',
+      exitCode: 2,
+      next: ['custody goals add TITLE --request FILE'],
+    });
   const requestDigest = createHash('sha256').update(text).digest('hex');
   await mkdir(places.requestsDir, { recursive: true, mode: 0o700 });
   const path = join(places.requestsDir, requestDigest);

@@ -65,7 +65,12 @@ export async function addWorktree(
   ] as const) {
     if (value.includes('\0')) throw unspeakable(name);
     if (value.startsWith('-'))
-      throw new OperatingError({ code: 'usage', message: `${name} may not begin with a dash`, exitCode: 2 });
+      throw new OperatingError({
+        code: 'usage',
+        message: `${name} may not begin with a dash`,
+        exitCode: 2,
+        next: [`choose another --${name}`],
+      });
   }
   await createWorktree(context, plan);
   return { data: worktreeView(context, generationId) };
@@ -73,7 +78,12 @@ export async function addWorktree(
 
 /** No system call can be told of it (execve(2)), so no attempt will ever succeed. */
 const unspeakable = (name: string): OperatingError =>
-  new OperatingError({ code: 'request_invalid', message: `${name} may not contain a NUL byte`, exitCode: 2 });
+  new OperatingError({
+    code: 'request_invalid',
+    message: `${name} may not contain a NUL byte`,
+    exitCode: 2,
+    next: [`choose another --${name}`],
+  });
 
 export async function listWorktrees(
   context: DaemonContext,

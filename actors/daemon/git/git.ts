@@ -49,6 +49,10 @@ function gitFailed(verb: string, { result, stderr }: EffectResult): OperatingErr
     code: 'git_failed',
     message: `git ${verb} failed (${how}): ${said}`,
     exitCode: 13,
+    next:
+      verb === 'worktree'
+        ? ['git worktree list', 'name what exists: --base COMMIT, --branch NEW, --path NEW']
+        : ['git status'],
     details: { how: result.how, code: result.code },
   });
 }
