@@ -133,7 +133,7 @@ function wrapped(text: string, width: number): string[] {
   return [...lines, current];
 }
 
-/** The words for an assessment, without the table's paint: `exited (own receipt)`. */
+/** The words for an assessment, without the table's paint: `proved (own receipt)`. */
 export function proofOf(view: AssessmentView | null): string {
   const cell = assessment(view, plain);
   return typeof cell === 'object' && cell !== null ? cell.text : String(cell);

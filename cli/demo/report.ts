@@ -1,5 +1,7 @@
 /** What the demonstration has found, as one JSON object and as its last lines. */
+import { line } from '../print/escape.ts';
 import type { Style } from '../print/style.ts';
+import { ownProgram, spelling } from '../spelling.ts';
 import type { Closing } from './closing.ts';
 import type { Story } from './story.ts';
 
@@ -42,5 +44,11 @@ export function reportOf({ story, closing, elapsedMs }: Told) {
 }
 
 export function lastLines({ elapsedMs }: ReturnType<typeof reportOf>, style: Style): string[] {
-  return ['', `${style.green('done')} in ${(elapsedMs / 1_000).toFixed(1)} s; ${style.dim('next: custody init')}`];
+  const custody = spelling({ env: process.env, program: ownProgram() });
+  return [
+    '',
+    `${style.green('done')} in ${(elapsedMs / 1_000).toFixed(1)} s`,
+    style.dim(line`next: ${custody} init`),
+    style.dim(line`then, inside a git repository of yours: ${custody} goals add TITLE --request FILE --queue`),
+  ];
 }

@@ -5,14 +5,14 @@ import { line, terminalSafeJson } from './escape.ts';
 import { duration, size } from './quantity.ts';
 import type { Style } from './style.ts';
 import { type Cell, fields, table } from './table.ts';
-import { assessment, more, result, spaced } from './words.ts';
+import { assessment, more, result, runState, spaced } from './words.ts';
 
 export const runTable = (runs: readonly RunView[], style: Style): string[] =>
   table({
     heading: ['run', 'state', 'result', 'scope', 'goal', 'name', ''],
     rows: runs.map((run) => [
       run.runId,
-      run.state,
+      runState(run.state),
       result(run.result),
       assessment(run.scope, style),
       run.goalId,
@@ -45,7 +45,7 @@ export function runLines(run: RunView, style: Style): string[] {
   return fields(
     [
       ['run', { text: run.runId, paint: style.bold }],
-      ['state', run.state],
+      ['state', runState(run.state)],
       ['result', run.result === null ? null : result(run.result)],
       ['scope', run.scopeId],
       ['assessment', assessment(run.scope, style)],
@@ -62,7 +62,7 @@ export function runDetailLines(run: RunDetailView, style: Style): string[] {
       [
         ['run', { text: run.runId, paint: style.bold }],
         ['name', run.label],
-        ['state', run.state],
+        ['state', runState(run.state)],
         ['result', run.result === null ? null : result(run.result)],
         ['ended by', run.end === null ? null : `${spaced(run.end.evidence)}: ${spaced(run.end.reason)}`],
         ['goal', run.goalId],
@@ -105,12 +105,22 @@ export function stopLines(view: CallResults['runs.stop'] & StopView, style: Styl
 }
 
 function section(name: string, facts: Readonly<Record<string, unknown>>, style: Style): string[] {
-  const pairs = Object.entries(facts).map(([key, value]) => [key, factText(value)] as const);
+  const pairs = Object.entries(facts).map(([key, value]) => [inWords(key), factText(value)] as const);
   return [style.dim(name), ...(pairs.length > 0 ? indented(fields(pairs, style)) : ['  none'])];
 }
 
-const factText = (value: unknown): Cell =>
-  value === null || value === undefined ? '-' : typeof value === 'object' ? JSON.stringify(value) : String(value);
+/** `lastConfirmed` as people write it. */
+const inWords = (name: string): string => spaced(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+
+/** Nested facts in words, `goal id G4k, round 1`: what is not known is left out, and --json has every field. */
+function factText(value: unknown): string {
+  if (value === null || value === undefined) return '-';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value !== 'object') return String(value);
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(factText).join('; ');
+  const known = Object.entries(value).filter(([, fact]) => fact !== null && fact !== undefined && fact !== '');
+  return known.map(([name, fact]) => `${inWords(name)} ${factText(fact)}`).join(', ');
+}
 
 function receiptCell({ status, reason, digest }: ReceiptView, style: Style): Cell {
   if (status === 'authentic') return { text: `authentic, sha256 ${digest ?? '?'}`, paint: style.green };

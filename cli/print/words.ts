@@ -12,14 +12,17 @@ const proofWords: Readonly<Record<string, string>> = {
   never_launched: 'never launched',
 };
 
-/** `live`, `exited (own receipt)`, `UNVERIFIED gap: guardian gone`. */
+/** `live`, `proved (own receipt)`, `UNVERIFIED gap: guardian gone`. */
 export function assessment(view: AssessmentView | null, style: Style): Cell {
   if (view === null) return { text: '-', paint: style.dim };
   if (view.state === 'live') return { text: 'live', paint: style.green };
   if (view.state === 'exited')
-    return { text: `exited (${spaced(proofWords[view.proof] ?? view.proof)})`, paint: style.dim };
+    return { text: `proved (${spaced(proofWords[view.proof] ?? view.proof)})`, paint: style.dim };
   return { text: `UNVERIFIED ${view.certainty}: ${spaced(view.reason)}`, paint: style.red };
 }
+
+/** What a run is doing, in the word that `summary` uses as well: its chart says "bound" for what people call running. */
+export const runState = (state: string): string => (state === 'bound' ? 'running' : spaced(state));
 
 /** What the assessment alone does not say; where it says everything, nothing. */
 export const more = (view: AssessmentView | null, summary: string): string => (view?.state === 'live' ? summary : '');

@@ -78,7 +78,7 @@ describe('tables', () => {
 it('assessments and results have one wording', () => {
   const text = (view: Parameters<typeof assessment>[0]) => (assessment(view, plain) as { text: string }).text;
   expect(text({ state: 'live' })).toBe('live');
-  expect(text({ state: 'exited', proof: 'own_receipt' })).toBe('exited (own receipt)');
+  expect(text({ state: 'exited', proof: 'own_receipt' })).toBe('proved (own receipt)');
   expect(text({ state: 'unverified', certainty: 'gap', reason: 'guardian_gone' })).toBe(
     'UNVERIFIED gap: guardian gone',
   );

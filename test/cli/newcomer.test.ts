@@ -1,0 +1,73 @@
+/** What somebody sees who has just met this program: readable answers, the same words everywhere, a way out of every refusal. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Installation, installation } from './support/installation.ts';
+import { emptyHome, run } from './support/program.ts';
+
+let here: Installation;
+let goalId: string;
+let runId: string;
+
+beforeAll(async () => {
+  here = await installation();
+  ({ goalId } = await here.goalWithWorktree());
+  ({ runId } = (await here.ask(['runs', 'exec', goalId, '--wait', '--until', 'proved', '--', 'true'])).data);
+  await here.ask([
+    'runs',
+    'exec',
+    goalId,
+    '--on-root-exit',
+    'wait',
+    '--wait',
+    '--',
+    'sh',
+    '-c',
+    '(setsid sleep 600 &)',
+  ]);
+}, 120_000);
+afterAll(() => here.dispose());
+
+const seen = async (...args: string[]) => (await here.custody(args)).stdout;
+
+describe('a newcomer', () => {
+  it('reads lines and no JSON in what a run is', async () => {
+    for (const id of [runId, (await here.ask(['runs', 'list', '--active'])).data.runs[0].runId]) {
+      const shown = await seen('runs', 'show', id);
+      expect(shown).toMatch(/goal ref +goal id \w+, occurrence \d+, step todo/);
+      expect(shown).not.toMatch(/[{}[\]]|null|undefined/);
+    }
+  });
+
+  it('meets one word for one thing: running, ended, proved, held open', async () => {
+    expect(await seen('runs', 'show', runId)).toContain('proved (own receipt)');
+    expect(await seen('runs', 'list')).toContain('proved (own receipt)');
+    expect(await seen('processes', '--all')).toContain('proved (own receipt)');
+    const launched = await seen('runs', 'exec', goalId, '--', 'sleep', '600');
+    expect(launched).toMatch(/state +running/);
+    for (const text of [launched, await seen('runs', 'list'), await seen('processes'), await seen('status')])
+      expect(text).not.toMatch(/\bbound\b|\bexited\b/);
+    const held = await seen('runs', 'wait', (await here.ask(['runs', 'list'])).data.runs[1].runId);
+    expect(held).toMatch(/stdout is not complete: held open by pid \d+/);
+    const [last] = (await here.ask(['runs', 'list'])).data.runs;
+    await here.ask(['runs', 'stop', last.runId, '--grace', '0']);
+  });
+
+  it.each([
+    ['ambiguous_id', ['runs', 'show', 'R']],
+    ['preconditions_unmet', ['runs', 'exec', 'GOAL', '--cwd', 'nowhere', '--', 'true']],
+    ['usage', ['runs', 'exec', 'GOAL', '--cwd', '/', '--', 'true']],
+    ['git_failed', ['worktrees', 'add', 'GOAL', '--base', 'nowhere']],
+    ['usage', ['worktrees', 'add', 'GOAL', '--branch=-x']],
+    ['invalid_event', ['goals', 'add', '']],
+  ])('is told what to try after %s', async (code, args) => {
+    const refused = await here.custody(args.map((word) => (word === 'GOAL' ? goalId : word)));
+    expect(refused.stderr).toContain(`(${code})`);
+    expect(refused.stderr).toMatch(/\n {2}try: \S/);
+  });
+
+  it('hears nothing of a quiet init that succeeds', async () => {
+    const home = emptyHome();
+    for (const _ of ['the first', 'another'])
+      expect(await run(['init', '-q'], { env: home.env })).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    home.remove();
+  });
+});
