@@ -21,6 +21,7 @@ const limits = z.object({
   lingerMs: z.int().nonnegative().default(10_000),
   finalDrainMs: z.int().nonnegative().default(200),
   activityMs: z.int().positive().default(1_000),
+  idleMs: z.int().positive().default(60_000),
 });
 
 async function main(): Promise<void> {

@@ -18,7 +18,7 @@ export interface PtyHostOptions {
   /** Absolute; its directory is private to this user. */
   readonly socketPath: string;
   readonly version: string;
-  readonly limits: SessionLimits;
+  readonly limits: SessionLimits & { readonly idleMs: number };
   /** Made with what takes the answers of the rendered terminals. */
   readonly screensFor: (reply: (sessionId: string, bytes: string) => void) => SessionScreens;
 }
@@ -44,7 +44,7 @@ export async function startPtyHost({ socketPath, version, limits, screensFor }: 
     report: (event) => server.report(event),
     clock: () => performance.now(),
   });
-  const server: HostServer = new HostServer({ sessions, screens, version, leave });
+  const server: HostServer = new HostServer({ sessions, screens, version, leave, idleMs: limits.idleMs });
   await listen(server, socketPath);
   return { left, isEmpty: () => sessions.isEmpty, close: () => server.server.close() };
 }

@@ -23,6 +23,8 @@ export interface HostServerOptions {
   readonly version: string;
   /** Ends the process; called when the host holds no session. */
   readonly leave: () => void;
+  /** How long nobody may be connected before a host without sessions goes by itself. */
+  readonly idleMs: number;
 }
 
 type Verbs = { readonly [Verb in HostRequest['do']]: (connection: Connection, request: RequestOf<Verb>) => unknown };
@@ -33,11 +35,13 @@ export class HostServer {
   readonly #connections = new Set<Connection>();
   readonly #verbs: Verbs;
   #daemon: Connection | undefined;
+  #idle: NodeJS.Timeout | undefined;
 
   constructor(options: HostServerOptions) {
     this.#options = options;
     this.#server = createServer((socket) => this.#connected(socket));
     this.#verbs = { ...this.#launching(), ...this.#watching(), ...this.#typing() };
+    this.#watchIdleness();
   }
 
   get server(): Server {
@@ -53,10 +57,19 @@ export class HostServer {
     const handle = (from: Connection, request: HostRequest): unknown => this.#handle(from, request);
     const connection = new Connection(socket, handle);
     this.#connections.add(connection);
+    clearTimeout(this.#idle);
     socket.on('close', () => {
       this.#connections.delete(connection);
       if (this.#daemon === connection) this.#daemonGone();
+      this.#watchIdleness();
     });
+  }
+
+  /** A host that no daemon sent home, because the last one was killed, would stay for ever. One with a session does. */
+  #watchIdleness(): void {
+    const { sessions, leave, idleMs } = this.#options;
+    if (this.#connections.size > 0 || !sessions.isEmpty) return;
+    this.#idle = setTimeout(leave, idleMs);
   }
 
   #daemonGone(): void {

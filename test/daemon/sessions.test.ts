@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { turns } from '../guardian/support/fifo.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 
 const terminal = { cols: 80, rows: 24 };

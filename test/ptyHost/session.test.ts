@@ -110,6 +110,20 @@ describe('a terminal session', () => {
     await isGone(host.child.pid!);
   });
 
+  it('goes by itself when it holds nothing and nobody is connected, and not before', async () => {
+    const host = await ptyHost({ limits: { idleMs: 200 } });
+    const daemon = await host.daemon();
+    const session = await host.open(daemon, ['cat']);
+    daemon.client.close();
+    const next = await host.daemon();
+    expect(await host.report(next, session.id)).toMatchObject({ state: 'running' });
+    const end = { do: 'finish', sessionId: session.id, reason: 'test', withinMs: 1 } as const;
+    await next.ask(end);
+    await next.ask({ do: 'forget', sessionId: session.id });
+    next.client.close();
+    await isGone(host.child.pid!);
+  });
+
   it('is private: directory 0700, files 0600, socket closed to others', async () => {
     const host = await ptyHost();
     const daemon = await host.daemon();

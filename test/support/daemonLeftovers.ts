@@ -80,7 +80,20 @@ async function endOrphans(dir: string): Promise<void> {
   }
 }
 
+/** The holder of the terminals outlives its daemon, and hangs up what is left of them when it goes. */
+async function endPtyHost(stateDir: string): Promise<void> {
+  let recorded: { readonly pid: number; readonly processToken: string };
+  try {
+    recorded = JSON.parse(readFileSync(join(stateDir, 'run', 'pty-host.json'), 'utf8'));
+  } catch {
+    return;
+  }
+  const { pid, processToken: start } = recorded;
+  if (signalVerified({ pid, start }, 'SIGKILL')) await isGone(pid);
+}
+
 export async function endLeftovers({ dir, stateDir }: { readonly dir: string; readonly stateDir: string }) {
   await endGuardians(stateDir);
+  await endPtyHost(stateDir);
   await endOrphans(dir);
 }

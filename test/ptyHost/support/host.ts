@@ -15,7 +15,7 @@ import type { CaptureEnd, HostEvent, SessionReport } from '../../../pty/wire/mes
 import { guardian } from '../../guardian/support/programs.ts';
 import { readReceipt, workDirectory } from '../../guardian/support/scope.ts';
 
-const program = process.env.TMPHOST ?? fileURLToPath(new URL('../../../dist/ptyHost.js', import.meta.url));
+const program = fileURLToPath(new URL('../../../dist/ptyHost.js', import.meta.url));
 
 type EventOf<Name extends HostEvent['event']> = Extract<HostEvent, { event: Name }>;
 
