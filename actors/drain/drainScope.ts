@@ -15,7 +15,7 @@ import type { DrainEvent } from '../../pty/launch/controlMessages.ts';
 import { committed } from '../runtime/actorAccess.ts';
 import { createSequence, type Runtime } from '../runtime/runtime.ts';
 import { draft } from '../runtime/submission.ts';
-import { endWitnesses } from './endWitnesses.ts';
+import { endWitnesses, grace } from './endWitnesses.ts';
 import { Graces } from './graces.ts';
 
 export interface DrainParts
@@ -152,12 +152,24 @@ async function withoutAnswer(order: Order, error: ControlError, { parts, report,
   await parts.receipts.look(scopeId);
   const scope = committed(parts.host, 'executionScope', scopeId);
   if (scope === undefined || isOver(scope)) return;
-  const guardian = scope.context.guardian && parts.adapter.observe(scope.context.guardian);
-  if (guardian?.result === 'ended') {
+  if (await isGuardianGone(parts, scope, error)) {
     await graces.during(scopeId, graceMs, (untilMonoMs) => endWitnesses(parts, scope, untilMonoMs));
     return report(scopeId, 'drain.inspectionFailed', { reasonCode: 'guardian_gone', resumed: 0 });
   }
   const reasonCode = error.code === 'unresponsive' ? 'guardian_unresponsive' : 'guardian_unreachable';
   parts.log.warn({ scopeId, reasonCode }, 'the guardian did not answer a drain');
   return report(scopeId, 'drain.inspectionFailed', { reasonCode, resumed: 0 });
+}
+
+/** A guardian that dies closes its socket first and is there for a moment longer. */
+const dyingMs = 2_000;
+
+async function isGuardianGone(parts: DrainParts, { context }: ScopeSnapshot, { code }: ControlError): Promise<boolean> {
+  const { guardian } = context;
+  if (guardian === null) return false;
+  const isGone = () => parts.adapter.observe(guardian).result === 'ended';
+  const untilMonoMs = parts.clock.monoMs() + dyingMs;
+  // One that accepted the connection and says nothing is not on its way out.
+  if (code !== 'unresponsive') await grace(parts, () => untilMonoMs, isGone);
+  return isGone();
 }

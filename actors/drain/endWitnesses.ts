@@ -34,7 +34,12 @@ export async function endWitnesses(parts: Parts, { context }: ScopeSnapshot, unt
 /** Nobody is told when a process ends that is not our child. */
 const lookMs = 50;
 
-async function grace({ clock, leaving }: Parts, untilMonoMs: () => number, isOver: () => boolean): Promise<void> {
+/** Resolves when `isOver` holds, or when the time has come; throws as soon as the daemon begins to leave. */
+export async function grace(
+  { clock, leaving }: Pick<Parts, 'clock' | 'leaving'>,
+  untilMonoMs: () => number,
+  isOver: () => boolean,
+): Promise<void> {
   while (!isOver()) {
     const now = clock.monoMs();
     const until = untilMonoMs();
