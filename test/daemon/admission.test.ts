@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { turns } from '../guardian/support/fifo.ts';
 import { testDaemon } from '../support/daemon.ts';
+import { patienceMs } from '../support/patience.ts';
 
 describe('GOAL-04, OWN-02: slots', () => {
   it('sixteen at once never hold more than the capacity; refusals name the holders and move no Goal; a proof frees a slot', async () => {
@@ -25,7 +26,7 @@ describe('GOAL-04, OWN-02: slots', () => {
     expect(after.map(({ revision, status }) => [revision, status])).toEqual(
       before.map(({ revision, status }) => [revision, status]),
     );
-    await daemon.call('runs.stop', { id: running[0]!.runId, graceMs: 0, waitMs: 20_000 });
+    await daemon.call('runs.stop', { id: running[0]!.runId, graceMs: 0, waitMs: patienceMs });
     expect(await exec(0)).toMatchObject({ ok: true });
   });
 

@@ -3,6 +3,7 @@ import { join, relative, sep } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { TestDaemon } from '../support/daemon.ts';
 import { daemonHome } from '../support/daemonHome.ts';
+import { patienceMs } from '../support/patience.ts';
 import { everyFile } from './support/files.ts';
 
 function disposed(daemon: TestDaemon): TestDaemon {
@@ -20,7 +21,7 @@ async function expectWholeLife(daemon: TestDaemon): Promise<void> {
   await daemon.restart();
   const { members } = await daemon.scope(run.scopeId);
   expect(members?.map(({ name }) => name)).toEqual(['sleep']);
-  const stopped = await daemon.attempt('runs.stop', { id: run.runId, waitMs: 20_000 });
+  const stopped = await daemon.attempt('runs.stop', { id: run.runId, waitMs: patienceMs });
   expect(stopped).toMatchObject({ exitCode: 0, data: { outcome: 'proved' } });
   const lines: string[] = [];
   for await (const { data } of daemon.client.stream<{ data?: string }>('runs.logs', {

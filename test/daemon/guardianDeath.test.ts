@@ -149,7 +149,7 @@ describe('SIGKILL of the guardian after the release (GRD-07, GRD-10, STOP-03, li
 
 describe('SIGKILL of a guardian at other times', () => {
   it('in the middle of a drain: the root is ended by its identity, and the stop says that nothing is proved', async () => {
-    const daemon = await testDaemon({ env: { CUSTODY_GRACE_MS: '30000' } }).start();
+    const daemon = await testDaemon({ env: { CUSTODY_GRACE_MS: '600000' } }).start();
     const { goalId } = await daemon.goal();
     const turn = turns(daemon.home.dir);
     const script = `trap 'echo $$ > "${turn.paths[0]}"' TERM; echo $$ > "${turn.paths[0]}"; while :; do sleep 600 & wait; done`;
@@ -167,7 +167,7 @@ describe('SIGKILL of a guardian at other times', () => {
     expect(stopped).toMatchObject({ ok: true, exitCode: 5, data: { outcome: 'stopped_unverified' } });
     expect(stopped).toHaveProperty(
       'data.elapsedMs',
-      expect.toSatisfy((elapsedMs: number) => elapsedMs < 25_000),
+      expect.toSatisfy((elapsedMs: number) => elapsedMs < 300_000),
     );
     const [failure] = await daemon.events({ actor: scopeId!, type: 'drain.inspectionFailed' });
     expect(failure?.payload).toMatchObject({ reasonCode: 'guardian_gone' });

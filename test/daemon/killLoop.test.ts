@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunView } from '../../actors/daemon/api/views.ts';
 import { seeded } from '../host/support/random.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
+import { patienceMs } from '../support/patience.ts';
 import { type Answered, MortalDaemon } from './support/load.ts';
 
 const kills = process.env.CUSTODY_SOAK === '1' ? 500 : 15;
@@ -128,6 +129,6 @@ describe('JRN-01, FAULT-01, FAULT-02, FAULT-09: the daemon killed under load', (
       expect(lost).toBeGreaterThan(0);
       expect(launched).toBeGreaterThan(kills);
     },
-    kills * 15_000,
+    kills * patienceMs,
   );
 });

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
+import { patienceMs } from '../support/patience.ts';
 
 /** Every commit in a soak, every third of them otherwise. */
 const stride = process.env.CUSTODY_SOAK === '1' ? 1 : 3;
@@ -75,6 +76,6 @@ describe('FAULT-02, RUN-01: a worktree whose making is interrupted', () => {
       await annotate(`${kills} kills of the daemon`);
       expect(kills).toBeGreaterThan(2);
     },
-    30 * 15_000,
+    30 * patienceMs,
   );
 });

@@ -6,6 +6,7 @@ import { isGone } from '../guardian/support/processes.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
 import { startReceipt } from '../support/daemonLeftovers.ts';
+import { patienceMs } from '../support/patience.ts';
 
 const repeats = process.env.CUSTODY_SOAK === '1' ? 20 : 5;
 
@@ -71,7 +72,7 @@ describe('D2 the daemon dies, the work does not (GRD-09, FAULT-09, SHUT-10)', ()
       }
       await annotate(`${repeats} repeats`);
     },
-    repeats * 20_000,
+    repeats * patienceMs,
   );
 
   it(
@@ -89,7 +90,7 @@ describe('D2 the daemon dies, the work does not (GRD-09, FAULT-09, SHUT-10)', ()
       }
       await annotate(`${repeats} repeats`);
     },
-    repeats * 20_000,
+    repeats * patienceMs,
   );
 
   it(
@@ -118,6 +119,6 @@ describe('D2 the daemon dies, the work does not (GRD-09, FAULT-09, SHUT-10)', ()
       }
       await annotate(`${repeats} repeats`);
     },
-    repeats * 20_000,
+    repeats * patienceMs,
   );
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isAlive } from '../guardian/support/processes.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
+import { patienceMs } from '../support/patience.ts';
 import { changes, escapee, nextChange, sizeOf } from './support/escapee.ts';
 
 async function escaped(daemon: TestDaemon, onRootExit?: 'terminate' | 'wait') {
@@ -77,7 +78,7 @@ describe('D1 the escapee', () => {
     const { goalId, ticks, runId, scopeId } = await escaped(daemon, 'wait');
     await daemon.ended(runId);
     const { members } = await daemon.scope(scopeId);
-    const cancelled = await daemon.call('goals.cancel', { id: goalId, waitMs: 20_000 });
+    const cancelled = await daemon.call('goals.cancel', { id: goalId, waitMs: patienceMs });
     expect(cancelled).toMatchObject({ status: 'cancelled', scopes: [{ scopeId, assessment: { state: 'exited' } }] });
     const [last, receipt] = [ticks, exitReceipt(daemon, scopeId)].map(
       (path) => statSync(path, { bigint: true }).mtimeNs,

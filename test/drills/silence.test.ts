@@ -7,6 +7,7 @@ import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, stopGuardianAt } from '../support/daemonFailpoints.ts';
 import { type Named, signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
 import { eventually } from '../support/eventually.ts';
+import { patienceMs } from '../support/patience.ts';
 
 interface Silent {
   readonly goalId: string;
@@ -107,7 +108,7 @@ describe('D3 silence is not death (FAULT-12, OWN-04, linux case 23)', () => {
     expect(refused).toMatchObject({ code: 'drain_blocked', exitCode: 6, details: { blocked: [silent.scopeId] } });
     expectUntouched(silent);
     signalVerified(silent.guardian, 'SIGCONT');
-    const again = await daemon.attempt('runs.stop', { id: silent.runId, graceMs: 0, waitMs: 20_000 });
+    const again = await daemon.attempt('runs.stop', { id: silent.runId, graceMs: 0, waitMs: patienceMs });
     expect(again).toMatchObject({
       ok: true,
       exitCode: 0,

@@ -8,6 +8,7 @@ import { TestDaemon } from '../support/daemon.ts';
 import { type Failpoint, failingDaemonCommand, holdAt } from '../support/daemonFailpoints.ts';
 import { daemonHome } from '../support/daemonHome.ts';
 import { isSame, startReceipt } from '../support/daemonLeftovers.ts';
+import { patienceMs } from '../support/patience.ts';
 
 const seeds = process.env.CUSTODY_SOAK === '1' ? 500 : 40;
 
@@ -26,8 +27,8 @@ function launch(goalId: string, requestId: string): Promise<ExecReply> {
   return daemon.attempt('runs.exec', daemon.launchArguments(goalId, script(), { requestId }));
 }
 
-const stop = (id: string, requestId: string) => daemon.attempt('runs.stop', { id, requestId, waitMs: 20_000 });
-const cancel = (id: string, requestId: string) => daemon.attempt('goals.cancel', { id, requestId, waitMs: 20_000 });
+const stop = (id: string, requestId: string) => daemon.attempt('runs.stop', { id, requestId, waitMs: patienceMs });
+const cancel = (id: string, requestId: string) => daemon.attempt('goals.cancel', { id, requestId, waitMs: patienceMs });
 
 /** Of a proved scope no process is left but a guardian on its way out. */
 async function expectNobodyLeft(scopeId: string): Promise<void> {
@@ -175,6 +176,6 @@ describe('D10 stop lands anywhere: at seeded moments', () => {
       }
       await annotate(`${seeds} seeds`);
     },
-    seeds * 15_000,
+    seeds * patienceMs,
   );
 });

@@ -21,6 +21,7 @@ import {
   Refused,
   startDaemonProcess,
 } from './daemonProcess.ts';
+import { patienceMs } from './patience.ts';
 
 type Loose<T> = T extends object ? { -readonly [Key in keyof T]: T[Key] } : T;
 export type ExecOptions = Partial<CallArguments<'runs.exec'>>;
@@ -30,9 +31,6 @@ export interface EventFilter {
   readonly type?: string;
   readonly since?: number;
 }
-
-/** Longer than anything takes on a busy machine; whoever waits this long for a fact fails. */
-const patienceMs = 30_000;
 
 export class TestDaemon {
   readonly home: DaemonHome;

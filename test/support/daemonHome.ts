@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { patientBounds } from './patience.ts';
 
 export interface DaemonHome {
   /** Everything that a test makes lies below. */
@@ -20,14 +21,19 @@ export interface HomeOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Short intervals, so that what only the next look can find out is found out soon. */
-const impatient = { CUSTODY_OBSERVE_INTERVAL_MS: '100', CUSTODY_GRACE_MS: '200', CUSTODY_CAPACITY: '64' };
+/** Short intervals, so that what only the next look can find out is found out soon; nothing gives up for want of time. */
+const parameters = {
+  CUSTODY_OBSERVE_INTERVAL_MS: '100',
+  CUSTODY_GRACE_MS: '200',
+  CUSTODY_CAPACITY: '64',
+  ...patientBounds,
+};
 
 export function daemonHome({ name = 'state', env = {} }: HomeOptions = {}): DaemonHome {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'custody-daemon-')));
   const temporary = join(dir, 'tmp');
   mkdirSync(temporary);
-  const own = { PATH: process.env.PATH ?? '', HOME: dir, TMPDIR: temporary, ...impatient, ...env };
+  const own = { PATH: process.env.PATH ?? '', HOME: dir, TMPDIR: temporary, ...parameters, ...env };
   return { dir, stateDir: join(dir, name), repo: makeRepository(join(dir, 'repository')), env: own };
 }
 

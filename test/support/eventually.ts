@@ -1,3 +1,5 @@
+import { patienceMs } from './patience.ts';
+
 /**
  * Polls until `probe` answers with something other than undefined. Only for facts that the kernel announces to nobody
  * (a process that is not our child, a file in somebody else's directory); everything else is awaited as an event.
@@ -5,7 +7,7 @@
 export async function eventually<T>(
   what: string,
   probe: () => T | undefined | Promise<T | undefined>,
-  withinMs = 20_000,
+  withinMs = patienceMs,
 ): Promise<T> {
   const deadline = process.hrtime.bigint() + BigInt(withinMs) * 1_000_000n;
   for (;;) {

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { patientBounds } from '../../support/patience.ts';
 import {
   emptyHome,
   type Finished,
@@ -44,7 +45,7 @@ export interface InstallationOptions {
 
 export async function installation({ name, env = {} }: InstallationOptions = {}): Promise<Installation> {
   const home = emptyHome(name);
-  const merged = { ...home.env, ...env };
+  const merged = { ...home.env, ...patientBounds, ...env };
   const repo = makeRepository(join(home.dir, 'repository'), merged);
   const custody = (args: readonly string[], options: Partial<RunOptions> = {}) =>
     run(args, { cwd: repo, env: merged, ...options });
