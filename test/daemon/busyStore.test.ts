@@ -1,18 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { turns } from '../guardian/support/fifo.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, holdAt } from '../support/daemonFailpoints.ts';
 import { eventually } from '../support/eventually.ts';
-
-/** Another program writes into the database until it is let go: every write of the daemon fails as busy. */
-function occupied(daemon: TestDaemon): () => void {
-  const other = new Database(join(daemon.home.stateDir, 'custody.db'));
-  other.exec('BEGIN IMMEDIATE');
-  return () => other.close();
-}
+import { occupied } from './support/occupied.ts';
 
 /** The daemon has tried to commit a report of this kind, and could not. */
 async function failedToReport(daemon: TestDaemon, what: string): Promise<void> {

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { testDaemon } from '../support/daemon.ts';
+import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { eventually } from '../support/eventually.ts';
+import { occupied } from './support/occupied.ts';
+
+describe('SHUT-06, C.9: after a stop that failed', () => {
+  it('nothing is launched until a person resumes; then everything is as before, a busy store included', async () => {
+    const daemon = await testDaemon().start();
+    const { goalId } = await daemon.goal();
+    const { runId, scopeId } = await daemon.exec(goalId, 'exec sleep 600');
+    signalVerified(startReceipt(daemon.scopeDir(scopeId))!.guardian, 'SIGKILL');
+    await daemon.attempt('runs.wait', { id: runId, until: 'proved' });
+    const refusal = await daemon.refusal('daemon.stop', {});
+    expect(refusal).toMatchObject({ code: 'drain_blocked', details: { blocked: [scopeId] } });
+
+    const admission = async () => (await daemon.call('status', {})).admission;
+    expect(await admission()).toBe('paused');
+    // Its own git is not launched for anybody, and so is not kept back.
+    const other = await daemon.goal();
+    const exec = daemon.launchArguments(other.goalId, 'exit 3');
+    expect(await daemon.refusal('runs.exec', exec)).toMatchObject({
+      code: 'admission_closed',
+      next: ['custody resume'],
+    });
+    await daemon.call('resume', {});
+    expect(await admission()).toBe('open');
+
+    const letGo = occupied(daemon);
+    expect(await daemon.refusal('goals.cancel', { id: other.goalId })).toMatchObject({ code: 'store_busy' });
+    expect(await admission()).toBe('closed');
+    letGo();
+    await eventually('admission', async () => ((await admission()) === 'open' ? true : undefined));
+    expect(await daemon.proved((await daemon.call('runs.exec', exec)).runId)).toMatchObject({ result: { code: 3 } });
+  });
+});
