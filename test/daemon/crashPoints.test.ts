@@ -99,7 +99,9 @@ describe('SIGKILL of the daemon at every step of a launch (GRD-06, GRD-07, RUN-0
     expect((await daemon.process.exited).signal).toBe('SIGKILL');
     await daemon.start(failingDaemonCommand());
 
-    const { runId, scopeId } = await daemon.call('runs.exec', again);
+    const reply = await daemon.attempt('runs.exec', again);
+    if (fate === 'cancelled') expect(reply).toMatchObject({ error: { code: 'launch_abandoned', exitCode: 13 } });
+    const { runId, scopeId } = (reply.ok ? reply.data : reply.error.details) as { runId: string; scopeId: string };
     const expected = endOf[fate];
     const proof = fate === 'cancelled' ? 'never_launched' : 'own_receipt';
     const run = await daemon.proved(runId);

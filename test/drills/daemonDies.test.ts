@@ -107,7 +107,12 @@ describe('D2 the daemon dies, the work does not (GRD-09, FAULT-09, SHUT-10)', ()
         });
         await daemon.process.exited;
         await daemon.start(failingDaemonCommand());
-        const { runId, scopeId } = await daemon.exec(goalId, `touch "${ran}"`, { requestId });
+        // Refused as not released, or not known yet to be: its guardian says so when it sees that its link is gone.
+        const reply = await daemon.attempt(
+          'runs.exec',
+          daemon.launchArguments(goalId, `touch "${ran}"`, { requestId }),
+        );
+        const { runId, scopeId } = (reply.ok ? reply.data : reply.error.details) as { runId: string; scopeId: string };
         expect(await daemon.proved(runId)).toMatchObject({
           state: 'ended',
           result: { how: 'notReleased' },

@@ -8,6 +8,7 @@ import { abandonedMessage, severityOf } from '../launch/launchStopped.ts';
 import type { LaunchOutcome, LaunchStep } from '../launch/pendingLaunches.ts';
 import { eventViews } from '../views/eventView.ts';
 import { runView } from '../views/runView.ts';
+import { reached } from './waiting.ts';
 
 export interface Launched {
   readonly runId: string;
@@ -34,9 +35,16 @@ export function launchAnswer(context: DaemonContext, launched: Launched): Answer
   return { data, warnings, exitCode: warnings.length > 0 && view.scope?.state !== 'exited' ? 5 : 0 };
 }
 
-/** What is on record about a launch that somebody else waited for, receipts on the disk included. */
+/**
+ * What is on record about a launch that somebody else waited for, receipts on the disk included. Where a former daemon died
+ * before the release, this one is closing the gate; its word is waited for.
+ */
 export async function recordedOutcome(context: DaemonContext, scopeId: string): Promise<LaunchOutcome> {
   await context.receipts.look(scopeId);
+  await reached(context, ['executionScope', scopeId], {
+    waitMs: 2 * context.config.handshakeMs,
+    isReached: (now) => now.hasTag('capacityReleased') || now.context.released !== 'no',
+  });
   const scope = required(context.host, 'executionScope', scopeId);
   const { status } = scope.context;
   if (scope.matches({ coverage: 'neverLaunched' })) return neverLaunched(context, scopeId);

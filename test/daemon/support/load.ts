@@ -45,9 +45,10 @@ export class MortalDaemon {
       const reply = await this.#attempt(name, args);
       if (reply === undefined) continue;
       const { requestId } = args;
-      if (!reply.ok && !reply.error.retryable) throw new Error(`${name} ${requestId}: ${JSON.stringify(reply)}`);
       const data = reply.ok ? reply.data : reply.error.details;
-      if (!reply.ok && reply.error.details?.runId === undefined) continue;
+      const isAnswered = reply.ok || reply.error.details?.runId !== undefined;
+      if (!isAnswered && reply.error.retryable) continue;
+      if (!isAnswered) throw new Error(`${name} ${requestId}: ${JSON.stringify(reply)}`);
       this.answered.push({ name, requestId, data, losses });
       this.#answersLeft -= 1;
       if (this.#answersLeft === 0) this.#dead();
