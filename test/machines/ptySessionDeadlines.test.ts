@@ -67,6 +67,7 @@ describe('deadlines of a session (PTY-09)', () => {
     ['it is of another boot', reached('hard', [0, 60_000], laterBoot)],
     ['it was moved', reached('hard', [0, 50_000])],
     ['its activity never was', reached('idle', [7, 32_000])],
+    ['it borrows the basis of another', reached('startup', [1, 32_000])],
   ])('are ignored where %s', (_, late) => {
     const { snapshot, changes } = play(begun, output(1, 2_000), late);
     expect(changes.at(-1)).toBe('unmatched');
