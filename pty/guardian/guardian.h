@@ -262,6 +262,7 @@ void members_read(const struct guardian *g, struct members *m, const struct visi
 bool members_note(struct members *m, const struct member *one);
 const struct member *members_find(const struct members *m, pid_t pid, uint64_t start);
 void members_free(struct members *m);
+bool each_process(bool (*each)(void *context, pid_t pid), void *context);
 
 /* sweep.c: one signal to every descendant */
 struct sweep {

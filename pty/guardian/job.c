@@ -1,16 +1,43 @@
-#include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "guardian.h"
+#include "kernel.h"
 
 /*
  * A guardian in the session of an interactive shell: the workload is a process group of that session, and the guardian
  * stands for it before the shell. SIGTTOU is blocked, so the terminal can be given away and taken from the background.
- * The workload's process is not reaped before its end is noted, so its number cannot be another group's here.
+ * The workload's process is not reaped before its end is noted, so its number cannot be another group's until then.
  */
 static bool in_foreground(const struct guardian *g) { return tcgetpgrp(g->terminal) == getpgrp(); }
+
+struct group {
+  pid_t id;
+  int number;
+  bool lives;
+};
+
+/* The descriptor is taken before the group is read, so that a reused pid is nobody or a member all the same. */
+static bool signal_member(void *context, pid_t pid) {
+  struct group *group = context;
+  if (pid == getpid() || getpgid(pid) != group->id) return true;
+  int pidfd = open_pidfd(pid);
+  if (pidfd < 0) return true;
+  if (getpgid(pid) == group->id && signal_pidfd(pidfd, group->number) == 0) group->lives = true;
+  close(pidfd);
+  return true;
+}
+
+/*
+ * One by one, because the kernel signals a whole group through a descriptor only since 6.9. Number 0 only looks.
+ * Returns whether there was anybody but us.
+ */
+static bool signal_group(pid_t id, int number) {
+  struct group group = {.id = id, .number = number};
+  each_process(signal_member, &group);
+  return group.lives;
+}
 
 /* Only from our own group: a job that was started or continued in the background does not take the terminal. */
 static void hand_over(const struct guardian *g) {
@@ -25,8 +52,7 @@ void job_begin(const struct guardian *g) {
 void job_end(const struct guardian *g) {
   if (g->mode != TERMINAL_SHARED) return;
   pid_t group = tcgetpgrp(g->terminal);
-  bool left = group > 0 && kill(-group, 0) != 0 && errno == ESRCH;
-  if (group == g->child.pid || left) tcsetpgrp(g->terminal, getpgrp());
+  if (group == g->child.pid || (group > 0 && !signal_group(group, 0))) tcsetpgrp(g->terminal, getpgrp());
 }
 
 static bool is_running_job(const struct guardian *g) {
@@ -36,8 +62,8 @@ static bool is_running_job(const struct guardian *g) {
 /* A shell that ends hangs up the groups it knows, and ours stands for the workload's. */
 void job_hang_up(struct guardian *g) {
   if (!is_running_job(g)) return;
-  kill(-g->child.pid, SIGHUP);
-  kill(-g->child.pid, SIGCONT);
+  signal_group(g->child.pid, SIGHUP);
+  signal_group(g->child.pid, SIGCONT);
 }
 
 /* The shell has continued its job, perhaps in the foreground. */
@@ -46,7 +72,7 @@ void job_continue(struct guardian *g) {
   hand_over(g);
   if (!g->job_stopped) return;
   g->job_stopped = false;
-  kill(-g->child.pid, SIGCONT);
+  signal_group(g->child.pid, SIGCONT);
 }
 
 #ifndef CUSTODY_WITHOUT_STOP_PROPAGATION
@@ -66,6 +92,7 @@ static void stop_here(int number) {
   sigemptyset(&one);
   sigaddset(&one, number);
   sigaction(number, &standard, NULL);
+  raise(number);
   sigprocmask(SIG_UNBLOCK, &one, NULL);
   sigprocmask(SIG_BLOCK, &one, NULL);
 }
@@ -82,7 +109,7 @@ static void stop_group(struct guardian *g, int number) {
     job_continue(g);
     return;
   }
-  kill(0, number);
+  signal_group(getpgrp(), number);
   if (owner != getppid()) return;
   stop_here(number);
   job_continue(g);

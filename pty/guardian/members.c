@@ -101,6 +101,8 @@ static bool each_number(pid_t pid, bool (*each)(void *, pid_t), void *context) {
   return going;
 }
 
+bool each_process(bool (*each)(void *, pid_t), void *context) { return each_number(0, each, context); }
+
 /* Every thread must have stopped before its process counts as stopped; the leader of a living one may be a zombie. */
 static bool note_thread(void *context, pid_t thread) {
   struct member *one = context;

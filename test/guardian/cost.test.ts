@@ -5,6 +5,7 @@ import { fileContains, memoryContains } from './support/memory.ts';
 import { inState } from './support/processes.ts';
 import type { Scope } from './support/scope.ts';
 import { run, runToEnd, workDirectory } from './support/scope.ts';
+import { runInTerminal } from './support/terminal.ts';
 
 function statusOf(scope: Scope): { residentKb: number; wakeups: number; threads: number } {
   const text = readFileSync(`/proc/${scope.launch.pid}/status`, 'utf8');
@@ -29,6 +30,27 @@ describe('what a waiting guardian costs (GRD-03)', () => {
     expect(before.threads).toBe(1);
     expect(before.residentKb).toBeLessThanOrEqual(1024);
     expect(after).toEqual(before);
+  });
+
+  it('a terminal makes it neither larger nor busier, also when nobody is at its other end any more', async () => {
+    const t = turns(workDirectory());
+    const scope = await runInTerminal(['sh', '-c', `trap '' HUP; ${holdInShell(t)}`]);
+    await t.ready();
+    const quiet = async () => {
+      const control = await scope.control();
+      await control.hello();
+      await inState(scope.launch.pid, 'S');
+      const before = statusOf(scope);
+      for (let other = 0; other < 3; other++) await runToEnd(['true']);
+      expect(statusOf(scope)).toEqual(before);
+      control.close();
+      return before.residentKb;
+    };
+    expect(await quiet()).toBeLessThanOrEqual(1024);
+    scope.terminal.close();
+    await quiet();
+    await t.release();
+    expect((await scope.launch.exited).code).toBe(0);
   });
 
   it('forgets the environment and the arguments once the workload runs (PRIV-01)', async () => {

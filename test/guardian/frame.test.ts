@@ -99,6 +99,12 @@ describe('a malformed request is refused with 64 and one line that names the fie
     ['slotExit', '1:2:3'],
     ['slotStatus', ':'],
     ['knownGuardian', 'abc'],
+    ['terminal', '0'],
+    ['terminal', 'yes'],
+    ['terminal', '1'],
+    ['marker', '0123'],
+    ['marker', '0123456789abcdef0123456789abcdef'],
+    ['lingerMs', '-1'],
     ['unknownKey', '1'],
   ])('with %s=%s', async (key, value) => {
     const { code, line } = await answerTo(framed(text(changed(key, value))));

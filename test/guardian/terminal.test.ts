@@ -38,6 +38,13 @@ describe('a workload with a terminal', () => {
     expect((await launch.exited).code).toBe(0);
   });
 
+  it('which it would have on its streams only, and not as its own, had it not taken it', async () => {
+    const { pid, launch, release } = await held({ guardianPath: guardianBuiltWith('WITHOUT_CTTY') });
+    expect(foregroundOf(pid)).toBe(-1);
+    await release();
+    await launch.exited;
+  });
+
   it('has a description of its own on 0 to 2, which blocks, and nothing above', async () => {
     const { pid, terminal, launch, release } = await held();
     const own = descriptors(pid);
