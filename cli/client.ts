@@ -32,6 +32,11 @@ export interface Watch {
 }
 
 const attentive: Watch = { everyMs: 15_000, withinMs: 15_000 };
+/** A stream costs nothing to leave, and people look at it. */
+const curious: Watch = { everyMs: 5_000, withinMs: 5_000 };
+
+/** Told for how long the daemon has not answered, each time it was asked in vain, and 0 when it answers again. */
+export type OnSilence = (silentMs: number, pid: number) => void;
 
 export class Client {
   readonly #daemon: Pick<Rendezvous, 'socket' | 'pid'>;
@@ -91,8 +96,46 @@ export class Client {
     return this.#ask<Hello>({ method: 'GET', path: '/v1/hello' }, { answerWithinMs });
   }
 
-  /** Lines until the daemon ends the stream; leaving the loop closes the connection. A line with `error` is thrown. */
-  async *stream<Line>(name: StreamName, body: unknown): AsyncGenerator<Line, void, undefined> {
+  /**
+   * Lines until the daemon ends the stream; leaving the loop closes the connection. A line with `error` is thrown. A daemon
+   * that has stopped sends none and ends nothing: that is told, and the stream goes on (D3).
+   */
+  async *stream<Line>(
+    name: StreamName,
+    body: unknown,
+    { onSilence, watch = curious }: { readonly onSilence?: OnSilence; readonly watch?: Watch } = {},
+  ): AsyncGenerator<Line, void, undefined> {
+    const over = new AbortController();
+    if (onSilence) this.#tellSilence(onSilence, watch, over.signal).catch(() => undefined);
+    try {
+      yield* this.#lines<Line>(name, body);
+    } finally {
+      over.abort();
+    }
+  }
+
+  /** Rejects when `signal` is aborted, and never before. */
+  async #tellSilence(onSilence: OnSilence, { everyMs, withinMs }: Watch, signal: AbortSignal): Promise<never> {
+    let since: number | undefined;
+    for (;;) {
+      await setTimeout(everyMs, undefined, { signal });
+      const askedAt = performance.now();
+      const code = await this.#ask({ method: 'GET', path: '/v1/hello' }, { answerWithinMs: withinMs, signal }).then(
+        () => 'answered',
+        (cause) => cause.code,
+      );
+      signal.throwIfAborted();
+      if (code === 'daemon_unresponsive') {
+        since ??= askedAt;
+        onSilence(performance.now() - since, this.#daemon.pid);
+      } else if (since !== undefined) {
+        since = undefined;
+        onSilence(0, this.#daemon.pid);
+      }
+    }
+  }
+
+  async *#lines<Line>(name: StreamName, body: unknown): AsyncGenerator<Line, void, undefined> {
     const answer = await this.#send({ method: 'POST', path: `/v1/stream/${name}`, body }, { answerWithinMs: 0 });
     try {
       if (answer.status !== 200) throw protocolError(`status ${answer.status}`);

@@ -2,7 +2,7 @@
 import type { CallArguments, CallName, StreamArguments, StreamName } from '../actors/daemon/api/contract.ts';
 import type { CallResults } from '../actors/daemon/api/results.ts';
 import { type Places, placesOf, type Rendezvous, readRendezvous } from '../actors/runtime/places.ts';
-import { Client, DaemonAbsent } from './client.ts';
+import { Client, DaemonAbsent, type OnSilence } from './client.ts';
 import { fromApi } from './failure.ts';
 import { type Answer, Output } from './output.ts';
 import { requireOwn } from './ownership.ts';
@@ -60,7 +60,7 @@ export class Invocation {
 
   async *stream<Line>(name: StreamName, args: StreamArguments<StreamName>): AsyncGenerator<Line, void, undefined> {
     const lines = await this.withDaemon(async (client) => {
-      const source = client.stream<Line>(name, args);
+      const source = client.stream<Line>(name, args, { onSilence: this.#silence() });
       // The connection is made by the first step; only then is it known whether somebody serves.
       return { source, first: await source.next() };
     });
@@ -86,6 +86,20 @@ export class Invocation {
     this.output.status('starting the daemon');
     const { client } = await ensureServing(this.places);
     return ask(client);
+  }
+
+  /** Says that nothing comes because nobody answers, again only when it has lasted twice as long. */
+  #silence(): OnSilence {
+    let nextMs = 0;
+    return (silentMs, pid) => {
+      if (silentMs === 0) this.output.note(line`the daemon (pid ${pid}) answers again`);
+      else if (silentMs >= nextMs)
+        this.output.note(
+          line`the daemon (pid ${pid}) has not answered for ${Math.round(silentMs / 1_000)} s; it may be stopped or starved. Waiting on`,
+        );
+      else return;
+      nextMs = 2 * silentMs;
+    };
   }
 
   #mentionOtherVersion(rendezvous: Rendezvous): void {
