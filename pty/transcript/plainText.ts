@@ -4,7 +4,8 @@
  * The alternate screen has no history and is left out: what an editor or a pager drew there never scrolled by. What was
  * erased before it scrolled off is gone, but for a whole screen, which counts as scrolled off.
  */
-import headless from '@xterm/headless';
+import type headless from '@xterm/headless';
+import { atLeastTwo, createEmulator, written } from './emulator.ts';
 import type { TranscriptSummary } from './reader.ts';
 import { timeline } from './timeline.ts';
 
@@ -14,18 +15,11 @@ const scrollback = 1_000;
 /** Lines with their line ends, trailing blanks and the blank rest of the screen cut off. Memory stays bounded. */
 export async function* plainText(summary: TranscriptSummary): AsyncGenerator<string, void, undefined> {
   const { cols, rows } = summary.header;
-  const terminal = new headless.Terminal({
-    cols,
-    rows,
-    scrollback,
-    allowProposedApi: true,
-    logLevel: 'off',
-    scrollOnEraseInDisplay: true,
-  });
+  const terminal = createEmulator({ cols, rows, scrollback, keepsErased: true });
   const lines = new ScrolledLines(terminal);
   try {
     for await (const moment of timeline(summary)) {
-      if (moment.kind === 'resize') terminal.resize(Math.max(2, moment.cols), Math.max(1, moment.rows));
+      if (moment.kind === 'resize') resizeTo(terminal, moment);
       if (moment.kind === 'missing') yield `[${moment.bytes} bytes missing: ${moment.reason}]\n`;
       if (moment.kind !== 'bytes') continue;
       await written(terminal, moment.bytes);
@@ -37,8 +31,9 @@ export async function* plainText(summary: TranscriptSummary): AsyncGenerator<str
   }
 }
 
-function written(terminal: headless.Terminal, bytes: Uint8Array): Promise<void> {
-  return new Promise((resolve) => terminal.write(bytes, resolve));
+function resizeTo(terminal: headless.Terminal, size: { readonly cols: number; readonly rows: number }): void {
+  const { cols, rows } = atLeastTwo(size.cols, size.rows);
+  terminal.resize(cols, rows);
 }
 
 /** Takes lines out of a terminal as they leave its screen. */
