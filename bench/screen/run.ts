@@ -41,6 +41,8 @@ const place = { dir, segmentBytes, cols: header.cols, rows: header.rows };
 const batch = Buffer.from(Array.from({ length: 60 }, (_, number) => line(number)).join(''));
 
 const kept = { at: 0, told: (_offset: number) => undefined as unknown };
+// A quiet thread keeps no process alive.
+const alive = setInterval(() => undefined, 1_000);
 const all = createScreens({ workerPath, onCheckpoint: (_session, offset) => kept.told(offset) });
 try {
   while (transcript.offset < totalBytes) transcript.append([batch]);
@@ -53,16 +55,18 @@ try {
     `${totalBytes / 1024 / 1024} MiB, ${rounds} rounds, ${availableParallelism()} cores, Node ${process.version}`,
   );
   console.log(`rendered from the first byte at ${(transcript.offset / 1024 / 1024 / seconds).toFixed(1)} MiB/s`);
-  // The idle timer writes the last checkpoint.
+  // The last checkpoint is written when output has been quiet for a moment.
+  transcript.append([batch]);
   const last = transcript.offset;
   await new Promise<void>((resolve) => {
     kept.told = (offset) => offset === last && resolve();
-    all.resize('first');
+    all.advance('first', last);
   });
   all.close('first');
   for (const piled of [0, lagBytes]) {
     while (transcript.offset < last + piled) transcript.append([batch]);
     const waits: number[] = [];
+    const cpu = process.cpuUsage();
     for (let round = 0; round < rounds; round += 1) {
       const start = process.hrtime.bigint();
       all.open(`attach ${piled} ${round}`, { ...place, offset: transcript.offset });
@@ -70,12 +74,15 @@ try {
       waits.push(Number(process.hrtime.bigint() - start) / 1e6);
       all.close(`attach ${piled} ${round}`);
     }
+    const { user, system } = process.cpuUsage(cpu);
+    const cpuMs = (user + system) / 1e3 / rounds;
     waits.sort((left, right) => left - right);
     console.log(
-      `attach with ${piled / 1024} KiB to render: median ${waits[Math.floor(rounds / 2)]!.toFixed(0)} ms, slowest ${waits.at(-1)!.toFixed(0)} ms`,
+      `attach with ${piled / 1024} KiB to render: median ${waits[Math.floor(rounds / 2)]!.toFixed(0)} ms, slowest ${waits.at(-1)!.toFixed(0)} ms, processor ${cpuMs.toFixed(0)} ms`,
     );
   }
 } finally {
+  clearInterval(alive);
   transcript.close();
   await all.dispose();
   rmSync(directory, { recursive: true, force: true });
