@@ -136,10 +136,10 @@ describe('launches on their way (ruling 4, SHUT-06)', () => {
       await launching;
       expect(await daemon.process.exited).toEqual({ code: 0, signal: null });
       await daemon.start();
-      const run = await daemon.call('runs.exec', exec);
-      expect(['ended', 'cancelled']).toContain(run.state);
-      expect(run.scope?.state).toBe('exited');
-      const receipt = startReceipt(daemon.scopeDir(run.scopeId));
+      const [run] = (await daemon.call('runs.list', { goalId })).runs;
+      expect(['ended', 'cancelled']).toContain(run!.state);
+      expect(run!.scope?.state).toBe('exited');
+      const receipt = startReceipt(daemon.scopeDir(run!.scopeId));
       if (receipt) expect([receipt.guardian, receipt.workload].filter(isSame)).toEqual([]);
       await daemon.kill();
     }
