@@ -4,6 +4,7 @@
  */
 import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { OperatingError } from '../../runtime/operatingError.ts';
 import { directoryOf, type Places, type Rendezvous, socketDirectory } from '../../runtime/places.ts';
 import { type ApiServer, listenAt } from './server.ts';
 
@@ -101,9 +102,28 @@ function announce({ places, daemon }: ReachabilityOptions, socket: string): stri
   };
   const text = `${JSON.stringify(rendezvous)}\n`;
   attempt(() => mkdirSync(places.runDir, { mode: 0o700 }));
-  writeFileSync(`${places.rendezvousFile}.new`, text, { mode: 0o600 });
-  renameSync(`${places.rendezvousFile}.new`, places.rendezvousFile);
+  try {
+    writeFileSync(`${places.rendezvousFile}.new`, text, { mode: 0o600 });
+    renameSync(`${places.rendezvousFile}.new`, places.rendezvousFile);
+  } catch (cause) {
+    throw obstacle(cause as NodeJS.ErrnoException) ?? cause;
+  }
   return text;
+}
+
+/** Undefined for what is no matter of names, such as a full disk. */
+function obstacle(cause: NodeJS.ErrnoException & { readonly dest?: string }): OperatingError | undefined {
+  if (cause.code !== 'EISDIR' && cause.code !== 'ENOTDIR') return undefined;
+  const path = cause.dest ?? cause.path;
+  return new OperatingError(
+    {
+      code: 'run_directory_unusable',
+      message: `${JSON.stringify(path)} is in the way: nobody would find the daemon (${cause.code})`,
+      exitCode: 9,
+      next: [`move ${JSON.stringify(path)} away`],
+    },
+    cause,
+  );
 }
 
 /** Throws when there is nothing. A file system may give the number of a removed file to the next one at once. */

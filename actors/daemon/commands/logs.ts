@@ -1,5 +1,5 @@
 /** Captured output of a run, followed for as long as the work itself goes on, or until nobody is left who could write. */
-import { type FSWatcher, watch } from 'node:fs';
+import { existsSync, type FSWatcher, watch } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ScopeId } from '../../../machines/ids.ts';
@@ -28,6 +28,7 @@ export async function* runLogs(context: DaemonContext, args: Arguments, signal: 
   const scopeId = capturedScope(context, args.id);
   const streams: readonly Stream[] = args.stream === 'both' ? ['stdout', 'stderr'] : [args.stream];
   const directory = join(context.places.scopesDir, scopeId);
+  assertDirectory(context, scopeId, directory);
   const tails = await Promise.all(streams.map((stream) => Tail.open(directory, stream, args.tailBytes)));
   const changes = new Changes(signal);
   const drain = new FinalDrain(context, scopeId, () => changes.notify());
@@ -73,6 +74,22 @@ export function capturedScope(context: DaemonContext, typed: string): ScopeId {
     message: `the output of ${runId} is not captured by Custody`,
     exitCode: 3,
     next: [`custody runs show ${runId}`],
+  });
+}
+
+/**
+ * A stream that is missing is said to be incomplete at the end of the other one; where the whole directory is, nothing is
+ * left to print, and silence would look like a job that said nothing. Throws `output_missing` (exit 3).
+ */
+function assertDirectory({ host }: DaemonContext, scopeId: ScopeId, directory: string): void {
+  const { slots, runId } = required(host, 'executionScope', scopeId).context;
+  if (slots === null || existsSync(directory)) return;
+  throw new OperatingError({
+    code: 'output_missing',
+    message: `the captured output of ${runId} is gone: there is no directory ${JSON.stringify(directory)}`,
+    exitCode: 3,
+    next: [`custody runs show ${runId}`, 'custody doctor'],
+    details: { scopeId, directory },
   });
 }
 
