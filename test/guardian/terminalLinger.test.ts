@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { holdInShell, turns } from './support/fifo.ts';
 import { inState } from './support/processes.ts';
+import { guardianBuiltWith } from './support/programs.ts';
 import { exists, runToEnd, workDirectory } from './support/scope.ts';
 import type { TerminalChanges } from './support/terminal.ts';
-import { runInTerminal } from './support/terminal.ts';
+import { isMarked, runInTerminal } from './support/terminal.ts';
 
 /** A workload that has ended, and a guardian that waits for a reader. */
 async function lingering(changes: TerminalChanges = {}) {
@@ -62,9 +63,10 @@ describe('a guardian that waits for the reader of its terminal', () => {
     await scope.launch.exited;
   });
 
-  it('loses nothing to a Ctrl-C that comes before the reader does', async () => {
+  /** More than a reader and its end of the terminal hold, so that the rest of it and the marker lie where Ctrl-C drops things. */
+  async function interrupted(changes: TerminalChanges = {}) {
     const t = turns(workDirectory());
-    const scope = await runInTerminal(['sh', '-c', holdInShell(t, 'echo done')]);
+    const scope = await runInTerminal(['sh', '-c', holdInShell(t, `printf '%10000s' x`)], changes);
     await t.ready();
     scope.terminal.pause();
     await t.release();
@@ -72,10 +74,25 @@ describe('a guardian that waits for the reader of its terminal', () => {
     await eventually('lingering', async () => (await control.hello()).phase === 'lingering' || undefined);
     control.close();
     scope.terminal.type('\x03x\r\x1a');
-    scope.terminal.resume();
-    await scope.terminal.marked;
-    expect(scope.terminal.output().toString()).toBe('done\r\n');
-    expect((await scope.launch.exited).code).toBe(0);
+    return scope;
+  }
+
+  it('loses nothing to a Ctrl-C that comes before the reader does', async () => {
+    const { terminal, launch } = await interrupted();
+    terminal.resume();
+    await terminal.marked;
+    expect(terminal.output().toString()).toBe('x'.padStart(10_000));
+    expect((await launch.exited).code).toBe(0);
+  });
+
+  it('which would take away what has not been read, the marker included', async () => {
+    const guardianPath = guardianBuiltWith('WITHOUT_FLOW_START');
+    await eventually('a marker that does not come', async () => {
+      const { terminal, launch } = await interrupted({ guardianPath, lingerMs: 300 });
+      await launch.exited;
+      terminal.resume();
+      return (await isMarked(terminal)) ? undefined : true;
+    });
   });
 
   it('ends when its time is over', async () => {

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { ReadStream } from 'node:tty';
 import { onTestFinished } from 'vitest';
 import { createEndMarkerScanner } from '../../../pty/launch/endMarker.ts';
+import { eventually } from '../../support/eventually.ts';
 import type { LaunchChanges, Scope } from './scope.ts';
 import { gated, workDirectory } from './scope.ts';
 
@@ -103,6 +104,23 @@ export function openTerminal(): Terminal {
     resume: () => void stream.resume(),
     close,
   };
+}
+
+/**
+ * Whether a guardian that has ended has written its marker: everything that it wrote comes before what we write now.
+ * Without blocking, because a terminal that has been stopped would not take it.
+ */
+export async function isMarked(terminal: Terminal): Promise<boolean> {
+  const fd = openSync(terminal.path, constants.O_WRONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
+  await eventually('a word behind the last one', () => {
+    try {
+      return writeSync(fd, '=behind=') === 8 || undefined;
+    } catch {
+      return undefined; // EAGAIN
+    }
+  });
+  closeSync(fd);
+  return Promise.race([terminal.marked.then(() => true), terminal.saw('=behind=').then(() => false)]);
 }
 
 export interface TerminalScope extends Scope {
