@@ -1,5 +1,6 @@
 /** What a launch came to, as its caller hears it: the same from the launch itself and, for a repeat, from what is recorded. */
 import { getSystemErrorName } from 'node:util';
+import { assessOwnership } from '../../../machines/assessment.ts';
 import { required } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { CallResults } from '../api/results.ts';
@@ -47,7 +48,8 @@ export async function recordedOutcome(context: DaemonContext, scopeId: string): 
   });
   const scope = required(context.host, 'executionScope', scopeId);
   const { status } = scope.context;
-  if (scope.matches({ coverage: 'neverLaunched' })) return neverLaunched(context, scopeId);
+  const assessment = assessOwnership(scope);
+  if (assessment.state === 'exited' && assessment.proof === 'never_launched') return neverLaunched(context, scopeId);
   if (status?.how === 'execFailed') return { kind: 'execFailed', errno: status.errno ?? 0 };
   if (status?.how !== 'notReleased') return { kind: 'released' };
   const message = 'the guardian had given up before the gate was opened; nothing ran';
