@@ -1,4 +1,4 @@
-/** Attributes as the sequences that select them (ECMA-48 SGR; ISO 8613-6 colours; OSC 8 links). */
+/** Attributes as the sequences that select them (ECMA 48 SGR; ISO 8613-6 colours; OSC 8 links). */
 import type { Attributes, Inner } from './internals.ts';
 
 /** Bits of the two numbers, as the terminal lays them out. */

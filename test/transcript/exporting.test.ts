@@ -91,3 +91,8 @@ it('gives the unfinished last line, lines across many pieces, and no more than t
   const cut = await tailLines(summary, last, { lines: 3, maxBytes: 60_000 });
   expect({ bytes: cut.bytes.length, truncated: cut.truncated }).toEqual({ bytes: 60_000, truncated: true });
 });
+
+it('outlives output that makes the terminal throw', async () => {
+  // Erasing up to the last cell of a screen without history.
+  expect(await exported(await said('x\x1b[24;80H\x1b[1J\x1b[Hafter'), 'text')).toBe('after\n');
+});
