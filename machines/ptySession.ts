@@ -95,7 +95,10 @@ export const ptySessionMachine = sessionSetup.createMachine({
       states: {
         capturing: {
           description: 'Output is read and recorded, also while nobody holds the terminal for a moment (PTY-07).',
-          on: { 'capture.drainStarted': { target: 'draining' }, 'capture.fault': { target: 'incomplete' } },
+          on: {
+            'capture.drainStarted': { target: 'draining' },
+            'capture.fault': { target: 'incomplete', actions: 'recordCaptureFault' },
+          },
         },
         draining: {
           description: 'The agent has ended; what is left in the terminal is read, for a bounded time.',
@@ -104,7 +107,7 @@ export const ptySessionMachine = sessionSetup.createMachine({
               { guard: 'captureEof', target: 'complete', actions: 'recordCapture' },
               { target: 'incomplete', actions: 'recordCapture' },
             ],
-            'capture.fault': { target: 'incomplete' },
+            'capture.fault': { target: 'incomplete', actions: 'recordCaptureFault' },
           },
         },
         complete: { tags: 'terminal', description: 'The end marker was read.' },
@@ -150,11 +153,16 @@ export function acceptableResult({ value, context }: SessionSnapshot): string | 
   return isFinalised && context.firstFailure === null ? context.structured : null;
 }
 
-/** Whether the work was cut off: the terminal lost its holder, or the agent went and nobody recorded how (PTY-10). */
-export function isInterrupted({ value, context: { firstFailure } }: SessionSnapshot): boolean {
-  if (!isWorkloadOver(value.workload) || firstFailure === null) return false;
-  const { cause, reason } = firstFailure;
-  return cause === 'status' || (cause === 'capture' && reason === 'hostLost');
+/**
+ * Whether the work was cut off: its terminal lost its holder, or it went and nobody recorded how (PTY-10). The hang-up
+ * and the loss that it follows from are told by two witnesses, in either order. Work that had brought its result, or was
+ * being ended, was not.
+ */
+export function isInterrupted({ value, context }: SessionSnapshot): boolean {
+  const { firstFailure, capture, structured } = context;
+  if (!isWorkloadOver(value.workload) || structured !== null) return false;
+  if (firstFailure?.cause === 'status') return true;
+  return capture?.fault === 'hostLost' && (firstFailure === null || firstFailure.cause === 'capture');
 }
 
 /** Whether output would change anything: the first ends the wait for a start, and any answers a call for input. */

@@ -66,6 +66,11 @@ export const sessionSetup = base.extend({
       const { eof, truncated, fault = null, bytes } = event;
       return { capture: { eof, truncated, fault, bytes } };
     }),
+    recordCaptureFault: base.assign(({ context, event }) => {
+      assertEvent(event, 'capture.fault');
+      const { reason: fault } = event;
+      return { capture: { eof: false, truncated: true, fault, bytes: context.activity.bytes } };
+    }),
     noop: base.assign({}),
   },
 });

@@ -1,6 +1,8 @@
 /** Builds a daemon out of its parts, in the order in which they may trust each other, and takes it down again. */
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import type { Logger } from 'pino';
+import type { AnyMachineSnapshot } from 'xstate';
+import type { ScopeSnapshot } from '../../machines/executionScope.ts';
 import { protocol } from '../../machines/protocol.ts';
 import type { SessionSnapshot } from '../../machines/ptySession.ts';
 import { openStore, type Store } from '../../persistence/store.ts';
@@ -129,9 +131,9 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   });
   await sweepScopes(context);
   await endInterruptedChecks(places.runDir);
+  await recoverSessions(context);
   const recovered = await recover(context);
   await settleRestored(runtime);
-  await recoverSessions(context);
   host.effects.start();
   context.deadlines.resume();
   context.sessionDeadlines.resume();
@@ -167,6 +169,13 @@ async function recoverSessions({ sessions, log }: DaemonContext): Promise<void> 
   } catch (error) {
     log.error({ error: describe(error) }, 'terminals could not be looked after');
   }
+}
+
+/** The run whose end may have left no status: it has just ended, or its guardian is known to be lost. */
+function statusMayBeLost({ kind, id }: { readonly kind: string; readonly id: string }, after: AnyMachineSnapshot): string | undefined {
+  if (kind === 'run') return after.hasTag('terminal') ? id : undefined;
+  const isLost = kind === 'executionScope' && after.matches({ coverage: { unverified: 'gap' } });
+  return isLost ? ((after as ScopeSnapshot).context.runId ?? undefined) : undefined;
 }
 
 /** What ends between two looks at the disk, and may have filled it. */
@@ -206,6 +215,8 @@ function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLau
         sessions.follow(after as SessionSnapshot);
         sessionDeadlines.follow(after as SessionSnapshot);
       }
+      const unsure = statusMayBeLost(actor, after);
+      if (unsure !== undefined) sessions.mayLackStatus(unsure);
       if (actor.kind !== 'executionScope') continue;
       if (envelope.type === 'guardian.attached') receipts.watch(after as Parameters<typeof receipts.watch>[0]);
       if (isEnd.has(envelope.type)) outputDisk.look([actor.id]);

@@ -3,9 +3,11 @@
  * tells the host when it may stop reading. Facts of the host are in its reports until they are committed here, so a daemon
  * that dies in between loses none of them.
  */
+import { join } from 'node:path';
 import type { Observation } from '../../../machines/identity.ts';
 import { isOutputNews, isSessionSettled, type SessionSnapshot } from '../../../machines/ptySession.ts';
 import type { Launch } from '../../../pty/launch/launch.ts';
+import { readTranscript } from '../../../pty/transcript/reader.ts';
 import type { CaptureEnd, HostEvent, SessionReport } from '../../../pty/wire/messages.ts';
 import { everyActor, intact } from '../../runtime/actorAccess.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
@@ -13,7 +15,7 @@ import { draft } from '../../runtime/submission.ts';
 import type { HostLink } from './hostLink.ts';
 import { launchInTerminal, type TerminalRequest } from './terminalLaunch.ts';
 
-type Parts = Pick<Runtime, 'host' | 'clock' | 'log' | 'config'> & {
+type Parts = Pick<Runtime, 'host' | 'clock' | 'log' | 'config' | 'places'> & {
   readonly link: HostLink;
   /** Whether this daemon is launching in that scope just now. */
   readonly isLaunching: (scopeId: string) => boolean;
@@ -34,6 +36,7 @@ export class SessionService {
   /** Sessions that the host holds, and whether their guardian has ended without the end of their output. */
   readonly #held = new Map<string, { isGuardianLost: boolean }>();
   #emptied: (() => void) | undefined;
+  #isRecovered = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -44,10 +47,38 @@ export class SessionService {
     });
   }
 
-  /** Learns what became of the terminals that earlier daemons opened. Without a host they are gone (PTY-10). */
+  /**
+   * Learns what became of the terminals that earlier daemons opened. Without a host they are gone (PTY-10). It comes before
+   * the receipts are read, so that the loss of a terminal is told before the end of its work that followed from it.
+   */
   async recover(): Promise<void> {
-    if (this.#open().length === 0) return;
-    if ((await this.#parts.link.adopt()) === undefined) await this.#lost();
+    if (this.#open().length > 0 && (await this.#parts.link.adopt()) === undefined) await this.#lost();
+    this.#isRecovered = true;
+  }
+
+  /**
+   * To be called when a run has ended, and when a guardian is known to be lost: once both are so, no receipt will say how
+   * the agent ended, and its session waits for none.
+   */
+  mayLackStatus(runId: string): void {
+    this.#logged('status', this.#endWithoutStatus(runId));
+  }
+
+  async #endWithoutStatus(runId: string): Promise<void> {
+    const { host } = this.#parts;
+    const run = intact(host, 'run', runId);
+    if (run === undefined || run === 'corrupt' || run.context.end?.evidence !== 'kernel_observation') return;
+    const { eventId: evidenceEventId } = run.context.end;
+    for (const { snapshot } of everyActor(host, 'ptySession', { link: { name: 'runId', value: runId } })) {
+      if (snapshot === 'corrupt' || isWorkloadOver(snapshot)) continue;
+      const { sessionId, scopeId } = snapshot.context;
+      const scope = intact(host, 'executionScope', scopeId);
+      if (scope === undefined || scope === 'corrupt' || !scope.matches({ coverage: { unverified: 'gap' } })) continue;
+      const payload = { evidenceEventId, reason: 'kernel_observation' };
+      await this.#submit([
+        draft('workload.endedWithoutStatus', { to: ['ptySession', sessionId], payload, by: 'session-manager' }),
+      ]);
+    }
   }
 
   /**
@@ -141,9 +172,20 @@ export class SessionService {
     for (const { context, value } of this.#open()) {
       const { sessionId, scopeId } = context;
       if (this.#held.has(sessionId) || this.#parts.isLaunching(scopeId)) continue;
-      const isOver = value.workload === 'final' || value.workload === 'indeterminate';
-      await this.#submit(isOver ? finished(sessionId, notHeld) : [hostLost(sessionId)]);
+      const end = await this.#recordedEnd(sessionId);
+      const isNeverBegun = value.workload === 'final' && context.firstFailure?.cause === 'launch';
+      if (end !== undefined || isNeverBegun) await this.#submit(finished(sessionId, end ?? notHeld));
+      else await this.#submit([hostLost(sessionId)]);
     }
+  }
+
+  /** A host that had ended a capture wrote so into its transcript, whether or not a daemon heard of it. */
+  async #recordedEnd(sessionId: string): Promise<CaptureEnd | undefined> {
+    const reading = await readTranscript(join(this.#parts.places.transcriptsDir, sessionId));
+    if (reading.header === undefined) return undefined;
+    const { complete, records, to, reasons } = reading;
+    if (!records.some(({ kind }) => kind === 'end')) return undefined;
+    return { eof: complete, complete, reason: reasons[0] ?? null, bytes: to };
   }
 
   async #onEvent(event: HostEvent): Promise<void> {
@@ -211,7 +253,7 @@ export class SessionService {
   async #finish({ context: { sessionId, scopeId } }: SessionSnapshot): Promise<void> {
     const held = this.#held.get(sessionId);
     if (held === undefined) {
-      if (!this.#parts.isLaunching(scopeId)) await this.#submit(finished(sessionId, notHeld));
+      if (this.#isRecovered && !this.#parts.isLaunching(scopeId)) await this.#submit(finished(sessionId, notHeld));
       return;
     }
     if (!held.isGuardianLost) return;

@@ -99,7 +99,11 @@ const journalRows: readonly Row[] = [
 
 const captureRows: readonly Row[] = [
   row('capture.capturing', 'capture.drainStarted', { to: 'capture.draining', ids: ['PTY-07'] }),
-  row('capture.capturing', 'capture.fault', { to: 'capture.incomplete' }),
+  row('capture.capturing', 'capture.fault', {
+    to: 'capture.incomplete',
+    actions: ['recordCaptureFault'],
+    ids: ['PTY-10'],
+  }),
   row('capture.draining', 'capture.finished', {
     guards: ['captureEof'],
     to: 'capture.complete',
@@ -111,7 +115,11 @@ const captureRows: readonly Row[] = [
     actions: ['recordCapture'],
     ids: ['PTY-07'],
   }),
-  row('capture.draining', 'capture.fault', { to: 'capture.incomplete' }),
+  row('capture.draining', 'capture.fault', {
+    to: 'capture.incomplete',
+    actions: ['recordCaptureFault'],
+    ids: ['PTY-10'],
+  }),
 ];
 
 const scopeRows: readonly Row[] = [
