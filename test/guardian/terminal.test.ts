@@ -46,12 +46,14 @@ describe('a workload with a terminal', () => {
   });
 
   it('has a description of its own on 0 to 2, which blocks, and nothing above', async () => {
-    const { pid, terminal, launch, release } = await held();
-    const own = descriptors(pid);
+    const { terminal, launch } = await runInTerminal(['cat']); // a shell keeps copies while it redirects
+    terminal.type('up\r');
+    await terminal.saw('up\r\nup\r\n');
+    const own = descriptors(launch.ready.workload.pid);
     expect(own.map(({ fd, target }) => [fd, target])).toEqual([0, 1, 2].map((fd) => [fd, terminal.path]));
     expect(own.filter(({ flags }) => flags & O_NONBLOCK)).toEqual([]);
-    await release();
-    await launch.exited;
+    terminal.type('\x04');
+    expect((await launch.exited).code).toBe(0);
   });
 
   it('while its guardian keeps one descriptor of the terminal, which does not block and no child inherits', async () => {
@@ -78,6 +80,7 @@ describe('a workload with a terminal', () => {
     const command = process.getuid!() === 0 ? ['setpriv', '--reuid=54321', '--regid=54321', '--clear-groups'] : [];
     const host = launcher({ scopeDir, argv, program: 'terminalHost' }, { command });
     await heardReady(host);
+    expect(await host.heard()).toEqual({ opened: { released: true } });
     const { output } = (await host.heard())!;
     expect(Buffer.from(String(output), 'base64').toString()).toMatch(/^\/dev\/pts\/\d+\r\n$/);
     expect(await host.heard()).toEqual({ exited: { code: 0, signal: null } });

@@ -37,6 +37,7 @@ describe('the other end of a terminal', () => {
       launcher({ scopeDir, argv: ['sleep', '1000'], program: 'terminalHost' }),
     );
     const ready = await Promise.all(hosts.map(heardReady));
+    for (const host of hosts) expect(await host.heard()).toEqual({ opened: { released: true } });
     for (const { child } of hosts) child.kill('SIGKILL');
     for (const scopeDir of directories) await appeared(scopeDir, 'exit.json');
     for (const [at, scopeDir] of directories.entries()) {
