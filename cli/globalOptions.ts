@@ -13,7 +13,9 @@ export function addGlobalOptions(command: Command): void {
   add('--state-dir <dir>', 'state directory (default: $CUSTODY_HOME, else the XDG state directory)');
   add('--no-autostart', 'fail with daemon_not_running instead of starting the daemon');
   add('--no-color', 'no colours, as with NO_COLOR');
-  add('-q, --quiet', 'print ids only, no hints');
+  const hasOwnQuiet = command.options.some(({ long }) => long === '--quiet');
+  const quiet = add(hasOwnQuiet ? '-q' : '-q, --quiet', 'print ids only, no hints');
+  if (hasOwnQuiet) (quiet.options.at(-1) as Option).attributeName = () => 'quiet';
   for (const child of command.commands) addGlobalOptions(child);
 }
 

@@ -1,6 +1,7 @@
 /** The whole command tree. Declaring it loads nothing heavy: what a command needs is imported when it runs. */
 import { Command } from 'commander';
 import { registerAdmission } from './commands/admission.ts';
+import { registerAgent } from './commands/agent.ts';
 import { registerBackup } from './commands/backup.ts';
 import { registerCompletions } from './commands/completions.ts';
 import { registerContract } from './commands/contract.ts';
@@ -10,6 +11,7 @@ import { registerEvents } from './commands/events.ts';
 import { registerGoals } from './commands/goals.ts';
 import { registerRepos } from './commands/repos.ts';
 import { registerRuns } from './commands/runs.ts';
+import { registerSessions } from './commands/sessions.ts';
 import { registerSetup } from './commands/setup.ts';
 import { registerStatus } from './commands/status.ts';
 import { registerWorktrees } from './commands/worktrees.ts';
@@ -25,6 +27,8 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['goals'], registerGoals],
   [['worktrees'], registerWorktrees],
   [['runs'], registerRuns],
+  [['sessions'], registerSessions],
+  [['agent'], registerAgent],
   [['events'], registerEvents],
   [['pause', 'resume'], registerAdmission],
   [['contract'], registerContract],

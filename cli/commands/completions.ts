@@ -84,9 +84,16 @@ const worktrees: Candidates = async (client) =>
     `${lifecycle} ${branch ?? ''}`,
   ]);
 
+const sessions: Candidates = async (client) =>
+  ((await ask(client, 'sessions.list', { all: true }))?.sessions ?? []).map(({ sessionId, workload, label }) => [
+    sessionId,
+    `${workload} ${label ?? ''}`,
+  ]);
+
 const candidates: Readonly<Record<IdKind, readonly Candidates[]>> = {
   goals: [goals],
   runs: [runs],
   worktrees: [worktrees],
-  actors: [goals, runs, worktrees],
+  sessions: [sessions],
+  actors: [goals, runs, worktrees, sessions],
 };

@@ -15,10 +15,19 @@ import type { Invocation } from '../invocation.ts';
 import { workloadEnvironment } from '../launchEnvironment.ts';
 import type { Answer } from '../output.ts';
 import { endedLines, launchedLines, runLines } from '../print/runs.ts';
+import { openedLines } from '../print/sessions.ts';
 import { waitForRun } from '../wait.ts';
+import {
+  addTerminalOptions,
+  assertTerminalUsable,
+  attachTo,
+  followTerminal,
+  type TerminalFlags,
+  terminalOf,
+} from './execTerminal.ts';
 import { untilOption } from './until.ts';
 
-interface ExecOptions {
+interface ExecOptions extends TerminalFlags {
   readonly worktree?: string;
   readonly env?: readonly string[];
   readonly cwd?: string;
@@ -58,11 +67,13 @@ export function registerExec(runs: Command): void {
     .option('--wait [duration]', 'wait until the command has ended', parseDuration)
     .option('--follow', 'show its output until it has ended and what it left behind is silent')
     .addOption(untilOption('with --wait or --follow: how long to stay (default: ended)'))
-    .option('--exit-status', 'with --wait or --follow: exit as the command did (128+N for signal N)');
+    .option('--exit-status', 'with --wait, --follow or --attach: exit as the command did (128+N for signal N)');
+  addTerminalOptions(command);
   example(
     addRequestId(command).action(action(exec)),
     'custody runs exec G4k -- npm test',
     'custody runs exec G4k --env API_KEY --timeout 30m --follow --exit-status -- ./agent.sh',
+    'custody runs exec G4k --pty --attach -- bash',
   );
 }
 
@@ -74,27 +85,43 @@ async function exec(
   options: ExecOptions,
   [goalId = '', ...argv]: readonly string[],
 ): Promise<number> {
-  if (options.exitStatus && !options.wait && !options.follow) {
-    throw usage('--exit-status needs --wait or --follow', ['custody runs exec GOAL --wait --exit-status -- CMD...']);
-  }
-  if (options.until && !options.wait && !options.follow) {
-    throw usage('--until needs --wait or --follow', ['custody runs exec GOAL --wait --until proved -- CMD...']);
-  }
+  assertUsable(options);
   const until = options.until ?? 'ended';
   const launched = await launch(invocation, options, [goalId, ...argv]);
   const { output } = invocation;
-  const { runId } = launched.data;
+  const { runId, sessionId } = launched.data;
+  if (options.attach && sessionId !== null) return attachTo(invocation, sessionId, options);
   if (options.follow) {
     if (output.json) output.answer(launched, runLines);
-    const ended = await followRun(invocation, runId, until);
+    const ended =
+      sessionId === null ? await followRun(invocation, runId, until) : await followTerminal(invocation, launched.data);
     return options.exitStatus ? exitStatusOf(ended.data) : ended.exitCode;
   }
-  if (!options.wait) return output.answer(launched, launchedLines, (data) => [data.runId]);
+  if (!options.wait) {
+    const lines = sessionId === null ? launchedLines : openedLines;
+    return output.answer(launched, lines, ({ runId, sessionId }) =>
+      sessionId === null ? [runId] : [runId, sessionId],
+    );
+  }
   const waitMs = options.wait === true ? undefined : options.wait;
   const ended = await waitForRun(invocation, { id: runId, until, waitMs });
   const data: CallResults['runs.exec'] & CallResults['runs.wait'] = { ...ended.data, launch: launched.data.launch };
   const exitCode = output.answer({ ...ended, command: 'runs.exec', data }, endedLines, () => [runId]);
   return options.exitStatus ? exitStatusOf(ended.data) : exitCode;
+}
+
+/** Options that mean nothing without others. */
+function assertUsable(options: ExecOptions): void {
+  const { wait, follow, exitStatus, until, attach } = options;
+  if (exitStatus && !wait && !follow && !attach) {
+    throw usage('--exit-status needs --wait, --follow or --attach', [
+      'custody runs exec GOAL --wait --exit-status -- CMD...',
+    ]);
+  }
+  if (until && !wait && !follow) {
+    throw usage('--until needs --wait or --follow', ['custody runs exec GOAL --wait --until proved -- CMD...']);
+  }
+  assertTerminalUsable(options);
 }
 
 /** Throws what the daemon refuses; with --exit-status a command that cannot be executed has a shell's exit status. */
@@ -117,6 +144,7 @@ async function launch(
     budgetMs: options.budget,
     timeoutMs: options.timeout,
     stdin: stdin?.toString('base64'),
+    terminal: await terminalOf(options),
     requestId: invocation.requestId,
   };
   try {

@@ -9,7 +9,7 @@ export type Completer =
   | { readonly kind: 'command' }
   | { readonly kind: 'none' };
 
-export const idKinds = ['goals', 'runs', 'worktrees', 'actors'] as const;
+export const idKinds = ['goals', 'runs', 'worktrees', 'sessions', 'actors'] as const;
 export type IdKind = (typeof idKinds)[number];
 
 export interface OptionShape {
@@ -81,6 +81,8 @@ function completerFor(placeholder: string): Completer {
       return { kind: 'ids', of: 'runs' };
     case 'worktree':
       return { kind: 'ids', of: 'worktrees' };
+    case 'session':
+      return { kind: 'ids', of: 'sessions' };
     case 'id':
       return { kind: 'ids', of: 'actors' };
     case 'file':

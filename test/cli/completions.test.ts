@@ -23,6 +23,7 @@ describe.each(shells)('%s', (shell) => {
     expect(offers('custody --json wor')).toEqual(['worktrees']);
     expect(offers('custody completions ')).toEqual(['bash', 'fish', 'zsh']);
     expect(offers('custody help ru')).toEqual(['runs']);
+    expect(offers('custody sessions s')).toEqual(['screen', 'send', 'show', 'stop']);
   });
 
   it('offers the options of the command at hand', () => {
@@ -35,6 +36,7 @@ describe.each(shells)('%s', (shell) => {
     expect(offers('custody runs exec --on-root-exit ')).toEqual(['terminate', 'wait']);
     expect(offers('custody runs wait --until pr')).toEqual(['proved']);
     expect(offers('custody goals add --request req')).toEqual(['request.md']);
+    expect(offers('custody sessions export --format as')).toEqual(['asciicast']);
   });
 
   it('takes the value of an option for no operand', () => {

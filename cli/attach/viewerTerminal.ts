@@ -1,0 +1,143 @@
+/**
+ * The terminal of whoever watches: raw while it shows another one, and afterwards as it was, whichever way the process
+ * goes. What is written does not hold up the process, so that keys and signals are heard while a terminal takes nothing.
+ */
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import type { ReadStream, WriteStream } from 'node:tty';
+import { TerminalModes } from './terminalModes.ts';
+
+/** The stream knows its descriptor, its type does not. */
+type Output = WriteStream & { readonly fd: number };
+
+export interface Size {
+  readonly cols: number;
+  readonly rows: number;
+}
+
+export class ViewerTerminal {
+  readonly #modes = new TerminalModes();
+  readonly #input: ReadStream | undefined;
+  readonly #output: Output;
+  #isTaken = false;
+  readonly #onExit = () => this.restore();
+
+  /** `input` is left out where nobody types. */
+  constructor({ input, output }: { readonly input: ReadStream | undefined; readonly output: Output }) {
+    this.#input = input;
+    this.#output = output;
+  }
+
+  get size(): Size {
+    return { cols: this.#output.columns, rows: this.#output.rows };
+  }
+
+  /** Calls back whenever the window has another size, until the terminal is given back. */
+  onResize(resized: () => void): void {
+    this.#output.on('resize', resized);
+  }
+
+  /** From here on the terminal is given back at the latest when the process ends. */
+  take(): void {
+    this.#isTaken = true;
+    process.once('exit', this.#onExit);
+    blocking(this.#output, false);
+    this.#input?.setRawMode(true);
+  }
+
+  /** Begins to read keys; what was typed before waits in the kernel until then. */
+  read(typed: (bytes: Buffer) => void): void {
+    this.#input?.on('data', typed);
+    this.#input?.resume();
+  }
+
+  pauseReading(): void {
+    this.#input?.pause();
+  }
+
+  resumeReading(): void {
+    if (this.#isTaken) this.#input?.resume();
+  }
+
+  /** False when the terminal has not taken all of it: wait for `drained`. */
+  write(bytes: Uint8Array): boolean {
+    if (!this.#isTaken) return true;
+    this.#modes.note(bytes);
+    return this.#output.write(bytes);
+  }
+
+  drained(): Promise<void> {
+    if (!this.#output.writableNeedDrain) return Promise.resolve();
+    return new Promise((resolve) => this.#output.once('drain', resolve));
+  }
+
+  /** Resolves when the terminal has everything that was written, or after `withinMs`: it may have been stopped. */
+  flushed(withinMs?: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = withinMs === undefined ? undefined : setTimeout(resolve, withinMs);
+      this.#output.write('', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  /**
+   * A screen as it is sent after attaching, or after bytes that were left out. What is on the display the first time is
+   * the person's own: it moves up into the history instead of being erased.
+   */
+  repaint(screen: Size & { readonly repaint: Uint8Array }, isFirst: boolean): boolean {
+    const { cols, rows } = this.size;
+    const aside = isFirst ? `\x1b[${rows};1H${'\n'.repeat(rows)}` : this.#modes.undo;
+    // In a taller window the screen scrolls within its own rows, or what it says by row would be in the wrong one.
+    const margins = screen.rows < rows && screen.cols <= cols ? `\x1b[1;${screen.rows}r` : '';
+    return this.write(Buffer.concat([Buffer.from(`${aside}${margins}\x1b[H\x1b[2J`), screen.repaint]));
+  }
+
+  /** Gives the terminal back, once. Synchronous, because nothing else runs any more when a process ends. */
+  restore(): void {
+    if (!this.#isTaken) return;
+    this.#isTaken = false;
+    process.off('exit', this.#onExit);
+    this.#output.removeAllListeners('resize');
+    const isAlternate = this.#modes.isAlternate;
+    // What the terminal has not taken is lost, and may have been cut in the middle of a sequence.
+    const cut = this.#output.writableLength > 0 ? '\x18' : '';
+    // Below everything that the program has drawn, unless the screen of before is there again.
+    say(this.#output.fd, `${cut}${this.#modes.undo}${isAlternate ? '' : `\x1b[${this.size.rows};1H`}\r\n`);
+    try {
+      this.#input?.setRawMode(false);
+    } catch {
+      // The terminal is gone.
+    }
+    this.#input?.pause();
+    this.#input?.removeAllListeners('data');
+    blocking(this.#output, true);
+  }
+}
+
+/** libuv has its own description of the terminal, so nobody else's is changed; Node writes blockingly by default. */
+function blocking(stream: Output, isBlocking: boolean): void {
+  const { _handle: handle } = stream as Output & { readonly _handle?: { setBlocking?(value: boolean): void } };
+  handle?.setBlocking?.(isBlocking);
+}
+
+/** Past the stream, whose queue may be stuck, and without waiting for a terminal that takes nothing. */
+function say(terminal: number, text: string): void {
+  const own = reopened(terminal);
+  try {
+    writeSync(own ?? terminal, text);
+  } catch {
+    // Hung up, or stopped: there is nothing to give back.
+  } finally {
+    if (own !== undefined) closeSync(own);
+  }
+}
+
+/** Undefined for a terminal that belongs to another user, as after su(1). */
+function reopened(terminal: number): number | undefined {
+  try {
+    return openSync(`/proc/self/fd/${terminal}`, constants.O_WRONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,130 @@
+/** Terminal sessions: how their work, their output and their scope each ended, which are three facts (PTY-01). */
+import type { CallResults } from '../../actors/daemon/api/results.ts';
+import type { RunView, ScreenTextView, SessionView } from '../../actors/daemon/api/views.ts';
+import { line, printable } from './escape.ts';
+import { duration, size } from './quantity.ts';
+import { runLines } from './runs.ts';
+import type { Style } from './style.ts';
+import { type Cell, fields, table } from './table.ts';
+import { result, spaced } from './words.ts';
+
+export const sessionTable = ({ sessions }: CallResults['sessions.list'], style: Style): string[] =>
+  table({
+    heading: ['session', 'work', 'result', 'output', 'scope', 'size', 'quiet', 'viewers', 'goal', 'name'],
+    rows: sessions.map((session) => [
+      session.sessionId,
+      work(session),
+      result(session.result),
+      capture(session, style),
+      scope(session, style),
+      `${session.cols}x${session.rows}`,
+      session.quietMs === null ? null : duration(session.quietMs),
+      session.viewers,
+      session.goalId,
+      session.label,
+    ]),
+    empty: 'no sessions; try: custody runs exec GOAL --pty -- CMD...',
+    style,
+  });
+
+export function sessionLines(session: SessionView, style: Style): string[] {
+  const { firstFailure, structured, interrupted, hostSocket, sessionId, faults } = session;
+  return [
+    ...fields(
+      [
+        ['session', { text: sessionId, paint: style.bold }],
+        ['name', session.label],
+        ['work', work(session)],
+        ['result', session.result === null ? null : result(session.result)],
+        ['structured', structured === null ? null : `sha256 ${structured}`],
+        ['failed by', firstFailure && { text: reasonOf(firstFailure), paint: style.red }],
+        ['interrupted', interrupted ? { text: 'yes', paint: style.yellow } : null],
+        ['output', capture(session, style)],
+        ['scope', scope(session, style)],
+        ['size', `${session.cols}x${session.rows}`],
+        ['quiet for', session.quietMs === null ? null : duration(session.quietMs)],
+        ['viewers', hostSocket === null ? null : session.viewers],
+        ['run', session.runId],
+        ['goal', session.goalId],
+        ['transcript', session.transcriptDir],
+      ],
+      style,
+    ),
+    ...faults.map((fault) => style.yellow(line`later: ${reasonOf(fault)}`)),
+  ];
+}
+
+/** Work that has just been put into a terminal: how to get there is what comes next. */
+export const openedLines = (run: RunView, style: Style): string[] => [
+  ...fields([['session', run.sessionId && { text: run.sessionId, paint: style.bold }]], style),
+  ...runLines(run, style),
+  style.dim(line`next: custody sessions attach ${run.sessionId}`),
+];
+
+export interface AttachView {
+  readonly sessionId: string;
+  readonly how: 'detached' | 'ended';
+  /** Where its end is known. */
+  readonly session?: SessionView | null;
+}
+
+export function attachedLines({ sessionId, how, session }: AttachView, style: Style): string[] {
+  if (how === 'detached') return [line`detached from ${sessionId}; back with: custody sessions attach ${sessionId}`];
+  if (!session) return [line`session ${sessionId} has ended`];
+  const { firstFailure } = session;
+  const failure = firstFailure === null ? '' : style.red(line`, failed by ${reasonOf(firstFailure)}`);
+  return [`${line`session ${sessionId} has ended: ${outcome(session)}`}${failure}`];
+}
+
+const outcome = ({ result: view, workload }: SessionView): string =>
+  view === null ? `how is not known (${spaced(workload)})` : result(view);
+
+export interface ExportView {
+  readonly sessionId: string;
+  readonly format: string;
+  readonly file: string;
+  readonly bytes: number;
+  readonly complete: boolean;
+  /** Codes of what is missing, empty for a complete one. */
+  readonly reasons: readonly string[];
+  readonly lostBytes: number;
+}
+
+export const exportedLines = ({ sessionId, format, file, bytes }: ExportView): string[] => [
+  line`${sessionId} as ${format} in ${file} (${size(bytes)})`,
+];
+
+/** Rows as they stand, without what the terminal left blank below. */
+export function screenLines(
+  { lines, cursor }: ScreenTextView,
+  { style, isWithCursor }: { readonly style: Style; readonly isWithCursor: boolean },
+): string[] {
+  const last = lines.findLastIndex((text) => text !== '');
+  const shown = lines.slice(0, last + 1).map(printable);
+  if (!isWithCursor) return shown;
+  const where = `cursor: row ${cursor.y + 1}, column ${cursor.x + 1}${cursor.visible ? '' : ' (hidden)'}`;
+  return [...shown, style.dim(where)];
+}
+
+export const sentLines = ({ sessionId, bytes, bracketed }: CallResults['sessions.send']): string[] => [
+  line`${sessionId} took ${bytes} bytes${bracketed ? ', as a paste' : ''}`,
+];
+
+export const resizedLines = ({ sessionId, cols, rows }: CallResults['sessions.resize']): string[] => [
+  line`${sessionId} is ${cols}x${rows}`,
+];
+
+/** `running.needsInput` is the place in a chart; people read `needs input`. */
+const work = ({ workload }: SessionView): string =>
+  (workload.split('.').at(-1) as string).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+function capture({ capture: state, bytes, missing }: SessionView, style: Style): Cell {
+  const stored = `${spaced(state)}, ${size(bytes)}`;
+  return missing === null ? stored : { text: `${stored}, missing: ${spaced(missing)}`, paint: style.red };
+}
+
+const scope = ({ scope: state }: SessionView, style: Style): Cell =>
+  state === 'unverified' ? { text: state, paint: style.red } : spaced(state);
+
+const reasonOf = ({ cause, reason }: { readonly cause: string; readonly reason: string }): string =>
+  `${spaced(cause)}: ${spaced(reason)}`;

@@ -1,0 +1,124 @@
+/**
+ * Terminals without the daemon: whoever watches one talks to its holder, and what is over lies on disk. So watching goes
+ * on while the daemon is down, and needs none to begin.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { notFound, OperatingError } from '../actors/runtime/operatingError.ts';
+import { type Places, withSocketAddress } from '../actors/runtime/places.ts';
+import { HostClient, type HostClientOptions } from '../pty/wire/hostClient.ts';
+import { HostError } from '../pty/wire/hostError.ts';
+import type { SessionReport } from '../pty/wire/messages.ts';
+import { requireOwn } from './ownership.ts';
+
+export interface FoundSession {
+  readonly sessionId: string;
+  /** What the holder of its terminal says; undefined when nobody holds it. */
+  readonly report: SessionReport | undefined;
+  /** May not exist. */
+  readonly transcriptDir: string;
+}
+
+/** Open connection to the holder of the terminals; whoever gets it closes it. */
+export interface HostConnection {
+  readonly client: HostClient;
+  readonly sessions: readonly SessionReport[];
+}
+
+type Handlers = Partial<Pick<HostClientOptions, 'event' | 'output' | 'ended'>>;
+
+const nothing = () => {};
+
+/** Undefined when nobody listens. Throws `pty_host_unresponsive` for a holder that accepts and stays silent (ruling 9). */
+export async function connectToHost(places: Places, handlers: Handlers = {}): Promise<HostConnection | undefined> {
+  requireOwn(places.stateDir);
+  try {
+    const { client } = await withSocketAddress(join(places.runDir, 'pty.sock'), (address) =>
+      HostClient.connect({ address, role: 'client', event: nothing, ended: nothing, ...handlers }),
+    );
+    const { sessions } = (await client.ask({ do: 'list' })) as { readonly sessions: readonly SessionReport[] };
+    return { client, sessions };
+  } catch (error) {
+    const { code } = error as { readonly code?: unknown };
+    if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'host_gone'].includes(code as string)) return undefined;
+    throw error instanceof HostError ? fromHost(error) : error;
+  }
+}
+
+/** The one session that `typed` begins, living or over. Throws `not_found` and `ambiguous_id`. */
+export function findSession(places: Places, typed: string, sessions: readonly SessionReport[]): FoundSession {
+  const known = new Set([...sessions.map(({ sessionId }) => sessionId), ...stored(places)]);
+  const matches = known.has(typed) ? [typed] : [...known].filter((id) => typed !== '' && id.startsWith(typed)).sort();
+  const [only, second] = matches;
+  if (only === undefined) throw sessionNotFound(typed);
+  if (second !== undefined) throw ambiguous(typed, matches);
+  const report = sessions.find(({ sessionId }) => sessionId === only);
+  return { sessionId: only, report, transcriptDir: join(places.transcriptsDir, only) };
+}
+
+function stored({ transcriptsDir }: Places): string[] {
+  return existsSync(transcriptsDir) ? readdirSync(transcriptsDir) : [];
+}
+
+/** Connects just for finding out, and lets go. */
+export async function lookUpSession(places: Places, typed: string): Promise<FoundSession> {
+  const host = await connectToHost(places);
+  host?.client.close();
+  return findSession(places, typed, host?.sessions ?? []);
+}
+
+function sessionNotFound(typed: string): OperatingError {
+  const { code, message, exitCode } = notFound('session', typed);
+  return new OperatingError({ code, message, exitCode, next: ['custody sessions list --all'] });
+}
+
+const ambiguous = (typed: string, matches: readonly string[]): OperatingError =>
+  new OperatingError({
+    code: 'ambiguous_id',
+    message: `${JSON.stringify(typed)} is the beginning of several ids: ${matches.slice(0, 8).join(', ')}`,
+    exitCode: 2,
+    details: { matches },
+  });
+
+export const sessionEnded = (sessionId: string): OperatingError =>
+  new OperatingError({
+    code: 'session_ended',
+    message: `the terminal of ${sessionId} is gone`,
+    exitCode: 13,
+    next: [
+      `custody sessions export ${sessionId} --format text`,
+      `custody sessions tail ${sessionId}`,
+      `custody sessions show ${sessionId}`,
+    ],
+    details: { sessionId },
+  });
+
+/** The holder of the terminal went away in the middle: its sessions end with it (PTY-10). */
+export const hostGone = (sessionId: string): OperatingError =>
+  new OperatingError({
+    code: 'pty_host_gone',
+    message: `the process that held the terminal of ${sessionId} is gone`,
+    exitCode: 10,
+    next: [`custody sessions show ${sessionId}`, `custody sessions export ${sessionId} --format text`],
+    details: { sessionId },
+  });
+
+/** What the holder refuses, in the shape of every other error. */
+export function fromHost(error: HostError, sessionId?: string): OperatingError {
+  if (sessionId !== undefined) {
+    if (error.code === 'host_gone') return hostGone(sessionId);
+    if (error.code === 'session_unknown' || error.code === 'session_ended') return sessionEnded(sessionId);
+  }
+  const isSilent = error.code === 'unresponsive';
+  return new OperatingError(
+    {
+      code: isSilent ? 'pty_host_unresponsive' : error.code,
+      message: error.message,
+      exitCode: isSilent || error.code === 'screen_unavailable' ? 10 : 1,
+      retryable: isSilent,
+      next: ['custody doctor'],
+      details: { ...(sessionId === undefined ? {} : { sessionId }), ...error.details },
+    },
+    error,
+  );
+}

@@ -1,0 +1,96 @@
+/** The terminal of somebody who watched is theirs again, whichever way the watching ends. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { isGone } from '../guardian/support/processes.ts';
+import { exited } from '../support/terminal.ts';
+import { type Sessions, sessions } from '../support/terminalSessions.ts';
+
+const switches =
+  '\\033[?1049h\\033[?1000h\\033[?1006h\\033[?2004h\\033[?1004h\\033[?25l\\033[?1h\\033=\\033[>1u\\033[2;5r';
+/** Switches on what a full-screen program does, and leaves it on. */
+const fullScreen = `printf '${switches}painted\\n'; read line; echo still there; exec cat`;
+
+const hostOf = ({ daemon }: Sessions): number =>
+  JSON.parse(readFileSync(join(daemon.home.stateDir, 'run', 'pty-host.json'), 'utf8')).pid;
+
+it('is given back after signals and detaching, with the screen of before', async () => {
+  const own = await sessions();
+  const { sessionId } = await own.open(fullScreen);
+  for (const [leave, code] of [
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+    ['detach', 0],
+  ] as const) {
+    const { terminal, child } = own.attach(sessionId);
+    await terminal.shows('painted');
+    expect(terminal.traces).toContain('alternate screen');
+    expect(terminal.traces).toContain('raw');
+    if (leave === 'detach') await terminal.type('\x1dd');
+    else child.kill(leave);
+    expect(await exited(child)).toEqual({ code, signal: null });
+    await terminal.until('the screen of before', () => !terminal.traces.includes('alternate screen'));
+    expect(terminal.traces, leave).toEqual([]);
+    expect(terminal.lines.join('')).not.toContain('painted');
+  }
+});
+
+it('is given back when the session ends in the middle of everything, and when its holder is killed (PTY-10)', async () => {
+  const own = await sessions();
+  const ending = await own.open(`printf '${switches}painted\\n'; read line; exit 3`);
+  const first = own.attach(ending.sessionId);
+  await first.terminal.shows('painted');
+  await first.terminal.type('go\r');
+  expect(await exited(first.child)).toEqual({ code: 0, signal: null });
+  await first.terminal.shows(`session ${ending.sessionId} has ended: exit 3`);
+  expect(first.terminal.traces).toEqual([]);
+
+  const { sessionId } = await own.open(fullScreen);
+  const second = own.attach(sessionId);
+  await second.terminal.shows('painted');
+  const host = hostOf(own);
+  process.kill(host, 'SIGKILL');
+  await isGone(host);
+  expect(await exited(second.child)).toEqual({ code: 10, signal: null });
+  await second.terminal.shows('pty_host_gone');
+  expect(second.terminal.traces).toEqual([]);
+});
+
+it('stays a window on the session when the daemon is killed, and comes back without one', async () => {
+  const own = await sessions();
+  const { sessionId } = await own.open(fullScreen);
+  const { terminal, child } = own.attach(sessionId);
+  await terminal.shows('painted');
+  await own.daemon.kill();
+  await terminal.type('anybody\r');
+  await terminal.shows('still there');
+  await terminal.type('\x1dd');
+  expect(await exited(child)).toMatchObject({ code: 0 });
+  const again = own.attach(sessionId, { args: ['--no-autostart'] });
+  await again.terminal.shows('still there');
+  await again.terminal.type('\x1dd');
+  expect(await exited(again.child)).toMatchObject({ code: 0 });
+  await own.daemon.start();
+});
+
+it('holds up neither the session nor signals while it takes nothing, and then shows how it is', async () => {
+  const own = await sessions();
+  const { sessionId, runId } = await own.open('read line; seq 1 400000; echo the end');
+  const [stuck, late] = [own.attach(sessionId), own.attach(sessionId)];
+  await stuck.terminal.shows('detach with');
+  await late.terminal.shows('detach with');
+  await expect
+    .poll(async () => (await own.daemon.call('sessions.show', { id: sessionId })).viewers, { timeout: 30_000 })
+    .toBe(2);
+  stuck.terminal.stop();
+  late.terminal.stop();
+  const sent = Buffer.from('go').toString('base64');
+  await own.daemon.call('sessions.send', { id: sessionId, bytes: sent, enter: true });
+  await own.daemon.proved(runId);
+  stuck.child.kill('SIGTERM');
+  expect(await exited(stuck.child)).toEqual({ code: 143, signal: null });
+  late.terminal.goOn();
+  await late.terminal.until('the end', () => late.terminal.history.includes('the end'));
+  expect(await exited(late.child)).toEqual({ code: 0, signal: null });
+  expect(late.terminal.traces).toEqual([]);
+});

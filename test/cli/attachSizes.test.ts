@@ -1,0 +1,50 @@
+/** A session has the size that its owner chose, however large the windows of its viewers are. */
+import { expect, it } from 'vitest';
+import { exited } from '../support/terminal.ts';
+import { sessions } from '../support/terminalSessions.ts';
+
+/** A read that a signal interrupts has failed, which is not the end. */
+const sizeTold = 'trap "stty size" WINCH; stty size; while :; do read line || :; done';
+
+it('leaves the size alone and says how it differs', async () => {
+  const own = await sessions();
+  const { sessionId } = await own.open(sizeTold, { cols: 120, rows: 40 });
+  const { terminal, child } = own.attach(sessionId);
+  await terminal.shows('session is 120x40, this terminal 80x24');
+  await terminal.until('the screen', () => terminal.output.includes('40 120'));
+  terminal.resize({ cols: 90, rows: 30 });
+  await terminal.type('\x1dd');
+  expect(await exited(child)).toMatchObject({ code: 0 });
+  expect(await own.daemon.call('sessions.show', { id: sessionId })).toMatchObject({ cols: 120, rows: 40 });
+});
+
+it('with --resize has the size of the window, now and when it changes, with a daemon and without', async () => {
+  const own = await sessions();
+  const { sessionId } = await own.open(sizeTold, { cols: 120, rows: 40 });
+  const { terminal, child } = own.attach(sessionId, { args: ['--resize'] });
+  await terminal.shows('24 80');
+  terminal.resize({ cols: 90, rows: 30 });
+  await terminal.shows('30 90');
+  expect((await own.daemon.events({ actor: sessionId, type: 'session.resized' })).length).toBeGreaterThanOrEqual(2);
+  await own.daemon.kill();
+  terminal.resize({ cols: 70, rows: 20 });
+  await terminal.shows('20 70');
+  await terminal.type('\x1dd');
+  expect(await exited(child)).toMatchObject({ code: 0 });
+});
+
+it('shows a smaller session within its own rows of a larger window', async () => {
+  const own = await sessions();
+  const { sessionId } = await own.open('stty -echo; read line; seq 1 100; printf "\\033[3;5Hhere"; exec cat', {
+    cols: 40,
+    rows: 10,
+  });
+  await own.custody(['sessions', 'send', sessionId, '--enter']);
+  await own.custody(['sessions', 'wait', sessionId, '--for', 'here', '--timeout', '30s']);
+  const { terminal, child } = own.attach(sessionId, { size: { cols: 60, rows: 20 } });
+  await terminal.shows('here');
+  expect(terminal.lines.findIndex((line) => line.includes('here'))).toBe(2);
+  await terminal.type('\x1dd');
+  expect(await exited(child)).toMatchObject({ code: 0 });
+  expect(terminal.traces).toEqual([]);
+});
