@@ -46,6 +46,10 @@ describe('a session', () => {
     expect(recorded(daemon, sessionId)).toBe('interactive\r\n');
     expect(await daemon.proved(runId)).toMatchObject({ result: { code: 7 } });
     expect(await daemon.call('sessions.show', { id: sessionId })).toMatchObject({ scope: 'proved', missing: null });
+    expect((await daemon.call('runs.show', { id: runId })).capture).toEqual([
+      { stream: 'terminal', bytes: 13, complete: true, reason: null },
+    ]);
+    expect(await daemon.refusal('runs.result', { id: runId })).toMatchObject({ code: 'in_terminal', exitCode: 2 });
   });
 
   it('takes what is sent, shows what a person would see, and changes its size (PTY-08)', async () => {

@@ -207,7 +207,8 @@ export interface WorktreeView {
 }
 
 export interface CaptureView {
-  readonly stream: 'stdout' | 'stderr';
+  /** A terminal is one stream, recorded in its session's transcript. */
+  readonly stream: 'stdout' | 'stderr' | 'terminal';
   readonly bytes: number;
   /** True once the scope is proved exited: nobody is left who could write. */
   readonly complete: boolean;

@@ -7,7 +7,7 @@ import { openCaptured } from '../../../pty/launch/captureReading.ts';
 import { required, resolveId } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { DaemonContext } from '../context.ts';
-import { captureViews } from '../views/captureView.ts';
+import { captureViews, sessionOf } from '../views/captureView.ts';
 import { rootScopeOf } from '../views/runView.ts';
 import { FinalDrain } from './finalDrain.ts';
 
@@ -55,7 +55,7 @@ export async function* runLogs(context: DaemonContext, args: Arguments, signal: 
     const now = required(context.host, 'executionScope', scopeId);
     const membership = now.hasTag('capacityReleased') ? undefined : await context.guardians.members(scopeId);
     const ends = await captureViews(context, now, membership);
-    yield { end: ends.filter(({ stream }) => streams.includes(stream)) };
+    yield { end: ends.filter(({ stream }) => streams.some((name) => name === stream)) };
   } finally {
     stopListening();
     drain.close();
@@ -64,10 +64,12 @@ export async function* runLogs(context: DaemonContext, args: Arguments, signal: 
   }
 }
 
-/** Throws `not_captured` (exit 3) for a run whose output is in nobody's files. */
+/** Throws `not_captured` (exit 3) for a run whose output is in nobody's files, `in_terminal` for one of a session. */
 export function capturedScope(context: DaemonContext, typed: string): ScopeId {
   const runId = resolveId(context.store, 'run', typed);
   const scope = rootScopeOf(context, required(context.host, 'run', runId));
+  const session = scope && sessionOf(context.host, scope.context.scopeId);
+  if (session !== undefined) throw inTerminal(runId, session.context.sessionId);
   if (scope !== undefined) return scope.context.scopeId;
   throw new OperatingError({
     code: 'not_captured',
@@ -76,6 +78,15 @@ export function capturedScope(context: DaemonContext, typed: string): ScopeId {
     next: [`custody runs show ${runId}`],
   });
 }
+
+const inTerminal = (runId: string, sessionId: string): OperatingError =>
+  new OperatingError({
+    code: 'in_terminal',
+    message: `${runId} runs in a terminal: what it says is in the transcript of ${sessionId}`,
+    exitCode: 2,
+    next: [`custody sessions tail ${sessionId}`, `custody sessions attach ${sessionId}`],
+    details: { sessionId },
+  });
 
 /**
  * A stream that is missing is said to be incomplete at the end of the other one; where the whole directory is, nothing is

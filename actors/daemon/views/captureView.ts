@@ -3,11 +3,13 @@ import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
+import type { SessionSnapshot } from '../../../machines/ptySession.ts';
+import { intact } from '../../runtime/actorAccess.ts';
 import type { CaptureView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
 import type { Membership } from '../guardianTalk.ts';
 
-type Parts = Pick<DaemonContext, 'places' | 'adapter' | 'outputDisk'>;
+type Parts = Pick<DaemonContext, 'host' | 'places' | 'adapter' | 'outputDisk'>;
 
 /** Enough to name who holds the output; a tree of thousands is not searched for the sake of a display. */
 const membersAsked = 64;
@@ -22,6 +24,8 @@ export async function captureViews(
   membership?: Membership,
 ): Promise<readonly CaptureView[]> {
   const { scopeId, slots } = scope.context;
+  const session = sessionOf(parts.host, scopeId);
+  if (session !== undefined) return [terminalView(session)];
   const isOver = scope.hasTag('capacityReleased');
   const fault = await parts.outputDisk.faultOf(scopeId);
   const views: CaptureView[] = [];
@@ -38,6 +42,19 @@ export async function captureViews(
     });
   }
   return views;
+}
+
+/** The terminal that a scope runs in, if it does; a damaged record hides nothing else (OWN-10). */
+export function sessionOf(host: DaemonContext['host'], scopeId: string): SessionSnapshot | undefined {
+  const [first] = host.list('ptySession', { link: { name: 'scopeId', value: scopeId }, limit: 1 });
+  const session = first && intact(host, 'ptySession', first.id);
+  return session === 'corrupt' ? undefined : session;
+}
+
+function terminalView({ value, context: { capture, activity } }: SessionSnapshot): CaptureView {
+  const complete = value.capture === 'complete' && capture?.truncated === false;
+  const reason = complete ? null : (capture?.fault ?? 'its end has not been read');
+  return { stream: 'terminal', bytes: capture?.bytes ?? activity.bytes, complete, reason };
 }
 
 async function look(path: string): Promise<BigIntStats | undefined> {
