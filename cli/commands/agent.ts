@@ -5,7 +5,7 @@ import { usage } from '../failure.ts';
 import { example } from '../globalOptions.ts';
 import { readInput } from '../input.ts';
 import { Invocation } from '../invocation.ts';
-import { boundaryLines, needInputLines, reportedLines } from '../print/agent.ts';
+import { boundaryLines, reportedLines } from '../print/agent.ts';
 import { goalDetailLines } from '../print/goals.ts';
 
 /** What a session's work is told about itself (ruling 24). */
@@ -29,7 +29,7 @@ export function registerAgent(program: Command): void {
   example(
     agent
       .command('need-input')
-      .description('say that the work waits for somebody')
+      .description('say that the work waits for somebody; prints nothing, because output would mean that it goes on')
       .argument('[reason]', 'one word about why (default: question)')
       .action(inSession(needInput)),
     'custody agent need-input permission',
@@ -83,10 +83,13 @@ const result: Body<{ readonly file: string }> = async (invocation, session, { op
   return invocation.output.answer(answer, reportedLines, (data) => [data.digest]);
 };
 
+/** Whatever is written in a session is output, and output after the question would say that the work goes on. */
 const needInput: Body<unknown> = async (invocation, session, { operand: reason }) =>
-  invocation.output.answer(await invocation.call('agent.needInput', { session, reason }), needInputLines, (data) => [
-    data.sessionId,
-  ]);
+  invocation.output.answer(
+    await invocation.call('agent.needInput', { session, reason }),
+    () => [],
+    () => [],
+  );
 
 const boundary: Body<unknown> = async (invocation, session, { operand: name = '' }) =>
   invocation.output.answer(await invocation.call('agent.boundary', { session, name }), boundaryLines, (data) => [

@@ -1,14 +1,9 @@
 /** What work hears when it says something of itself. */
 import type { CallResults } from '../../actors/daemon/api/results.ts';
 import { line } from './escape.ts';
-import { spaced } from './words.ts';
 
 export const reportedLines = ({ sessionId, digest }: CallResults['agent.result']): string[] => [
   line`${sessionId} has reported a result, sha256 ${digest}`,
-];
-
-export const needInputLines = ({ sessionId, state }: CallResults['agent.needInput']): string[] => [
-  line`${sessionId} is ${spaced(state)}`,
 ];
 
 export const boundaryLines = (view: CallResults['agent.boundary']): string[] => [

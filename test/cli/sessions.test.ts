@@ -16,6 +16,8 @@ it('lists, shows, waits, resizes and stops; lists hold no byte of what was said 
   expect(show.stdout).toMatch(/work +working/);
   expect(list.stdout + show.stdout).not.toContain('canary');
 
+  expect((await own.custody(['__complete', 'sessions'])).stdout).toContain(`${sessionId}\t`);
+
   const late = await own.json(['sessions', 'wait', sessionId, '--for', 'never said', '--timeout', '100ms']);
   expect(late.error).toMatchObject({ code: 'wait_timed_out' });
   expect((await own.custody(['sessions', 'wait', sessionId, '--exit', '--timeout', '100ms'])).code).toBe(14);
