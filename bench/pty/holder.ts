@@ -93,6 +93,6 @@ export class Holder {
   close(): void {
     this.#daemon?.client.close();
     this.#child.kill('SIGKILL');
-    rmSync(this.directory, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }

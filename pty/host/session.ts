@@ -9,6 +9,7 @@ import { type Launch, type LaunchReady, launchGuardian } from '../launch/launch.
 import { defaultSegmentBytes } from '../transcript/layout.ts';
 import type { TranscriptFault, TranscriptWriter } from '../transcript/writer.ts';
 import type { CaptureEnd, CaptureFault, HostEvent, RequestOf, SessionReport } from '../wire/messages.ts';
+import { Batch } from './batch.ts';
 import { Coalesced } from './coalesced.ts';
 import { Master, type Size } from './master.ts';
 import type { ScreenView, SessionScreens } from './ports.ts';
@@ -50,7 +51,8 @@ export class Session {
   #launch: Launch | undefined;
   #state: SessionReport['state'] = 'gated';
   #isGuardianLiving = true;
-  #batch: Buffer[] = [];
+  #isAbandoned = false;
+  readonly #batch = new Batch((chunks) => this.#read(chunks));
   #activitySeq = 0;
   #inputBytes = 0;
   #lastOutputMs: number;
@@ -70,7 +72,7 @@ export class Session {
       cols: request.cols,
       rows: request.rows,
       inputMaxBytes: limits.inputMaxBytes,
-      output: (chunk) => this.#take(chunk),
+      output: (chunk) => this.#batch.push(chunk),
       broken: (error) => this.#finishCapture(`terminal_lost:${error?.code ?? 'closed'}`),
     });
   }
@@ -87,6 +89,7 @@ export class Session {
       throw error;
     }
     void this.#launch.exited.then(() => this.#guardianEnded());
+    if (this.#isAbandoned) await this.#launch.abandon();
     return this.#launch.ready;
   }
 
@@ -97,8 +100,9 @@ export class Session {
     return opened;
   }
 
-  /** Nothing of it runs when this resolves, unless it had been released. */
+  /** Nothing of it runs when this resolves, unless it had been released; one that is still being launched is ended as soon as it is there. */
   async abandon(): Promise<void> {
+    this.#isAbandoned = true;
     await this.#launch?.abandon();
   }
 
@@ -114,16 +118,9 @@ export class Session {
     return this.#master.size;
   }
 
-  #take(chunk: Buffer): void {
-    if (this.#batch.length === 0) setImmediate(() => this.#flush());
-    this.#batch.push(chunk);
-  }
-
-  /** What one turn of the loop has read: recorded, then shown. */
-  #flush(): void {
-    const chunks = this.#batch;
-    this.#batch = [];
-    if (this.#end !== null || chunks.length === 0) return;
+  /** Recorded, then shown. */
+  #read(chunks: readonly Buffer[]): void {
+    if (this.#end !== null) return;
     const pieces: Buffer[] = [];
     for (const chunk of chunks) pieces.push(...this.#scanner.push(chunk));
     this.#record(pieces);
@@ -164,7 +161,7 @@ export class Session {
   /** Reads on for `withinMs`, unless the marker comes first, and then ends the capture as incomplete. */
   async finish(reason: string, withinMs: number): Promise<CaptureEnd> {
     await this.until(() => this.#end !== null, withinMs);
-    this.#flush();
+    this.#batch.flush();
     this.#finishCapture(reason);
     return this.#end!;
   }
@@ -243,7 +240,7 @@ export class Session {
     if (!this.#master.resize(size)) return false;
     this.#options.transcript.resize(size.cols, size.rows);
     this.#options.screens.advance(this.id, this.#options.transcript.offset);
-    for (const viewer of this.#viewers) viewer.tell({ event: 'resized', sessionId: this.id, ...size });
+    for (const viewer of this.#viewers) viewer.resized({ event: 'resized', sessionId: this.id, ...size });
     return true;
   }
 
