@@ -50,7 +50,7 @@ export function findSession(places: Places, typed: string, sessions: readonly Se
   const known = new Set([...sessions.map(({ sessionId }) => sessionId), ...stored(places)]);
   const matches = known.has(typed) ? [typed] : [...known].filter((id) => typed !== '' && id.startsWith(typed)).sort();
   const [only, second] = matches;
-  if (only === undefined) throw sessionNotFound(typed);
+  if (only === undefined) throw notFound('session', typed);
   if (second !== undefined) throw ambiguous(typed, matches);
   const report = sessions.find(({ sessionId }) => sessionId === only);
   return { sessionId: only, report, transcriptDir: join(places.transcriptsDir, only) };
@@ -65,11 +65,6 @@ export async function lookUpSession(places: Places, typed: string): Promise<Foun
   const host = await connectToHost(places);
   host?.client.close();
   return findSession(places, typed, host?.sessions ?? []);
-}
-
-function sessionNotFound(typed: string): OperatingError {
-  const { code, message, exitCode } = notFound('session', typed);
-  return new OperatingError({ code, message, exitCode, next: ['custody sessions list --all'] });
 }
 
 const ambiguous = (typed: string, matches: readonly string[]): OperatingError =>

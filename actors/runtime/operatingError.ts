@@ -75,12 +75,18 @@ export const daemonLeaving = (): OperatingError =>
     next: ['custody daemon start', 'repeat the command'],
   });
 
+/** Where to look for an id that nothing has; what is over is listed on demand only. */
+const lists: Readonly<Record<string, string>> = {
+  goal: 'goals list',
+  run: 'runs list',
+  worktree: 'worktrees list',
+  session: 'sessions list --all',
+};
+
 export const notFound = (what: string, id: string): OperatingError =>
   new OperatingError({
     code: 'not_found',
     message: `no ${what} matches ${JSON.stringify(id)}`,
     exitCode: 3,
-    next: [
-      `custody ${what === 'goal' ? 'goals' : what === 'run' ? 'runs' : what === 'worktree' ? 'worktrees' : 'repos'} list`,
-    ],
+    next: [`custody ${lists[what] ?? 'repos list'}`],
   });

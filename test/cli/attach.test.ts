@@ -1,5 +1,7 @@
 /** sessions attach: somebody's terminal as a window on a session. */
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { turns } from '../guardian/support/fifo.ts';
 import { exited } from '../support/terminal.ts';
 import { sessions } from '../support/terminalSessions.ts';
 
@@ -51,12 +53,32 @@ describe('attaching', () => {
     expect(await own.daemon.call('runs.show', { id: runId })).toMatchObject({ state: 'bound' });
   });
 
-  it('loses no key that is typed before anything is shown', async () => {
+  it('loses no key that is typed before anything is shown, or right before leaving', async () => {
     const own = await sessions();
-    const { sessionId } = await own.open('read line; echo "got <$line>"; exec cat');
-    const { terminal } = own.attach(sessionId);
+    const { sessionId } = await own.open('read line; echo "got <$line>"; read line; echo "and <$line>"; exec cat');
+    const { terminal, child } = own.attach(sessionId);
     await terminal.type('typed blindly\r');
     await terminal.shows('got <typed blindly>');
+    await terminal.type(`last words\r${detach}`);
+    expect(await exited(child)).toMatchObject({ code: 0 });
+    const seen = await own.json(['sessions', 'wait', sessionId, '--for', 'and <last words>', '--timeout', '30s']);
+    expect(seen.ok).toBe(true);
+  });
+
+  it('brings a large paste to a program that takes its time, whole', async () => {
+    const own = await sessions();
+    const turn = turns(own.daemon.home.dir);
+    const script = `stty raw -echo; echo $$ > '${turn.paths[0]}'; read go < '${turn.paths[1]}'; head -c 2000000 | sha256sum`;
+    const { sessionId } = await own.open(script);
+    const { terminal } = own.attach(sessionId);
+    await turn.ready();
+    await terminal.shows('detach with');
+    const paste = Buffer.from('0123456789 🙂 abcde\n'.repeat(100_000)).subarray(0, 2_000_000);
+    const typed = terminal.type(paste);
+    await turn.release();
+    await typed;
+    const digest = createHash('sha256').update(paste).digest('hex');
+    await terminal.until(digest, () => terminal.history.includes(digest));
   });
 
   it('types the detach key once when it is pressed twice, and takes another one when it is told to', async () => {

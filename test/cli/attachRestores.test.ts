@@ -75,7 +75,7 @@ it('stays a window on the session when the daemon is killed, and comes back with
 
 it('holds up neither the session nor signals while it takes nothing, and then shows how it is', async () => {
   const own = await sessions();
-  const { sessionId, runId } = await own.open('read line; seq 1 400000; echo the end');
+  const { sessionId, runId } = await own.open('read line; seq 1 1000000; echo the end');
   const [stuck, late] = [own.attach(sessionId), own.attach(sessionId)];
   await stuck.terminal.shows('detach with');
   await late.terminal.shows('detach with');
@@ -92,5 +92,7 @@ it('holds up neither the session nor signals while it takes nothing, and then sh
   late.terminal.goOn();
   await late.terminal.until('the end', () => late.terminal.history.includes('the end'));
   expect(await exited(late.child)).toEqual({ code: 0, signal: null });
+  // It was told to catch up instead of being kept all that it had not taken.
+  expect(late.terminal.output.length).toBeLessThan(4_000_000);
   expect(late.terminal.traces).toEqual([]);
 });

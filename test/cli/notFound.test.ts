@@ -19,12 +19,19 @@ describe('what does not exist', () => {
     ['runs', 'wait', 'Rnothing'],
     ['runs', 'logs', 'Rnothing'],
     ['runs', 'exec', 'Gnothing', '--', 'true'],
+    ['sessions', 'show', 'Pnothing'],
+    ['sessions', 'send', 'Pnothing', 'text'],
+    ['sessions', 'wait', 'Pnothing', '--exit'],
+    ['sessions', 'resize', 'Pnothing', '80x24'],
+    ['sessions', 'stop', 'Pnothing'],
+    ['sessions', 'tail', 'Pnothing'],
+    ['sessions', 'screen', 'Pnothing'],
   ])('%s %s %s exits 3 with the list to look at', async (...args) => {
     const finished = await here.custody(withJson(args));
     expect(refused(finished)).toMatchObject({
       code: 'not_found',
       exitCode: 3,
-      next: [expect.stringMatching(/ list$/)],
+      next: [expect.stringMatching(/ list( --all)?$/)],
     });
   });
 });

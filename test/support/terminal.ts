@@ -109,12 +109,11 @@ export class TestTerminal {
   /** Looks again whenever something new is shown. */
   async until(what: string, isTrue: () => boolean): Promise<void> {
     const late = AbortSignal.timeout(patienceMs);
+    const expired = new Promise<void>((resolve) => late.addEventListener('abort', () => resolve(), { once: true }));
     while (!isTrue()) {
       if (late.aborted) throw new Error(`not seen: ${what}; but:\n${this.lines.join('\n')}`);
-      await new Promise<void>((resolve) => {
-        this.#waiters.push(resolve);
-        late.addEventListener('abort', () => resolve(), { once: true });
-      });
+      const isChanged = new Promise<void>((resolve) => this.#waiters.push(resolve));
+      await Promise.race([isChanged, expired]);
     }
   }
 
