@@ -39,10 +39,13 @@ async function main(): Promise<void> {
   for (const signal of ['SIGHUP', 'SIGINT'] as const) process.on(signal, () => {});
   // The terminals of others end with this process, so it goes only when there are none.
   process.on('SIGTERM', () => {
-    if (host.isEmpty()) process.exit(0);
+    if (!host.isEmpty()) return;
+    host.close();
+    process.exit(0);
   });
   writeSync(3, `${JSON.stringify({ ok: true, pid: process.pid })}\n`);
   await host.left;
+  host.close();
   process.exit(0);
 }
 
