@@ -42,6 +42,9 @@ export class Viewer {
   #isRepainting = false;
   #isGone = false;
   #last: HostEvent | undefined;
+  /** What a slow viewer is told later: of many sizes only the last. */
+  #resized: HostEvent | undefined;
+  readonly #onDrain = (): void => this.#pump();
 
   constructor({ socket, source, mode, readOnly, from }: ViewerOptions) {
     this.#socket = socket;
@@ -49,7 +52,7 @@ export class Viewer {
     this.#isScreen = mode === 'screen';
     this.readOnly = readOnly;
     this.#next = this.#isScreen ? source.end() : from;
-    socket.on('drain', () => this.#pump());
+    socket.on('drain', this.#onDrain);
   }
 
   /** Sends the screen, or the first bytes. */
@@ -65,12 +68,17 @@ export class Viewer {
       this.#pump();
       return;
     }
-    for (const piece of pieces) this.#send(piece);
+    this.#send(pieces);
     this.#next = this.#source.end();
   }
 
   tell(event: HostEvent): void {
     if (!this.#isGone) this.#socket.write(jsonFrame(event));
+  }
+
+  resized(event: HostEvent): void {
+    if (this.#isSlow) this.#resized = event;
+    else this.tell(event);
   }
 
   /** Sends `event` after the last byte of output. */
@@ -81,23 +89,30 @@ export class Viewer {
 
   leave(): void {
     this.#isGone = true;
+    this.#socket.off('drain', this.#onDrain);
   }
 
   get #isSlow(): boolean {
     return this.#socket.writableLength > queueMaxBytes;
   }
 
-  #send(bytes: Buffer): void {
+  /** One frame, so that a batch costs one call of the system and one turn of the viewer's loop. */
+  #send(pieces: readonly Buffer[]): void {
+    const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
     this.#socket.cork();
-    this.#socket.write(outputHead(this.#next, bytes.length));
-    this.#socket.write(bytes);
+    this.#socket.write(outputHead(this.#next, bytes));
+    for (const piece of pieces) this.#socket.write(piece);
     this.#socket.uncork();
-    this.#next += bytes.length;
+    this.#next += bytes;
   }
 
   /** Brings the viewer up to the end of the transcript, as far as it takes it. */
   #pump(): void {
     if (this.#isGone || this.#isRepainting) return;
+    if (this.#resized !== undefined && !this.#isSlow) {
+      this.tell(this.#resized);
+      this.#resized = undefined;
+    }
     const end = this.#source.end();
     if (this.#isScreen && end - this.#next > lagMaxBytes && !this.#isSlow) {
       this.tell({ event: 'gap', sessionId: this.#source.sessionId, from: this.#next, to: end });
@@ -121,7 +136,7 @@ export class Viewer {
       this.#next = found;
     }
     if (isMissing) return false;
-    this.#send(bytes);
+    this.#send([bytes]);
     return true;
   }
 
