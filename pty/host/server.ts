@@ -115,9 +115,10 @@ export class HostServer {
     connection.role = role;
     if (role === 'daemon') {
       const former = this.#daemon;
-      this.#daemon = connection;
       // A former daemon that still has its end open cannot commit anything: another one holds the database.
       former?.socket.destroy();
+      if (former !== undefined) this.#daemonGone();
+      this.#daemon = connection;
     }
     const { sessions, version } = this.#options;
     return { protocol: hostProtocol, pid: process.pid, version, sessions: sessions.reports };

@@ -40,13 +40,22 @@ export function outputHead(offset: number, length: number): Buffer {
   return buffer;
 }
 
-/** Reads the body of an output frame; the bytes are a view, not a copy. */
-export const outputOf = (body: Buffer): { offset: number; bytes: Buffer } => ({
-  offset: Number(body.readBigUInt64LE(0)),
-  bytes: body.subarray(offsetBytes),
-});
-
 export class FrameError extends Error {}
+
+/** Reads the body of an output frame; the bytes are a view, not a copy. Throws FrameError. */
+export function outputOf(body: Buffer): { offset: number; bytes: Buffer } {
+  if (body.length < offsetBytes) throw new FrameError('output without an offset');
+  return { offset: Number(body.readBigUInt64LE(0)), bytes: body.subarray(offsetBytes) };
+}
+
+/** Throws FrameError; what the body holds is not repeated there, because it may be somebody's input. */
+export function messageOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    throw new FrameError('not JSON');
+  }
+}
 
 /** Cuts a stream of any chunking into frames. Throws FrameError for a length that no peer of ours would send. */
 export class FrameReader {

@@ -1,6 +1,15 @@
 /** A connection to the PTY host, for the daemon and for whoever watches a terminal. */
 import { connect, type Socket } from 'node:net';
-import { FrameReader, frameType, inputFrame, jsonFrame, outputOf } from './frames.ts';
+import {
+  type Frame,
+  FrameError,
+  FrameReader,
+  frameType,
+  inputFrame,
+  jsonFrame,
+  messageOf,
+  outputOf,
+} from './frames.ts';
 import { HostError, type HostErrorCode } from './hostError.ts';
 import { eventSchema, type HostEvent, type HostRequest, hostProtocol, replySchema } from './messages.ts';
 
@@ -106,15 +115,21 @@ export class HostClient {
     this.#socket.destroy();
   }
 
+  /** Whoever else listens there must not end the process that asks: what is no message of a host ends the connection. */
   #take(chunk: Buffer): void {
-    for (const { type, body } of this.#reader.push(chunk)) {
-      if (type === frameType.output) {
-        const { offset, bytes } = outputOf(body);
-        this.#options.output?.(offset, bytes);
-      } else if (type === frameType.json) {
-        this.#message(JSON.parse(body.toString()));
-      }
+    try {
+      for (const frame of this.#reader.push(chunk)) this.#dispatch(frame);
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      this.close();
     }
+  }
+
+  #dispatch({ type, body }: Frame): void {
+    if (type === frameType.output) {
+      const { offset, bytes } = outputOf(body);
+      this.#options.output?.(offset, bytes);
+    } else if (type === frameType.json) this.#message(messageOf(body));
   }
 
   /** What this version does not know is passed over: a newer host may tell more. */

@@ -82,6 +82,9 @@ export interface OpenOptions {
   readonly maxBytes?: number | null;
   readonly env?: Readonly<Record<string, string>>;
   readonly release?: boolean;
+  /** What is started in its place, and starts it in turn. */
+  readonly guardianPath?: string;
+  readonly handshakeMs?: number;
 }
 
 export interface OpenSession {
@@ -124,12 +127,13 @@ export class TestHost {
   /** Launches `argv` in a terminal of its own. */
   async open(daemon: Peer, argv: readonly string[], options: OpenOptions = {}): Promise<OpenSession> {
     const { cols = 80, rows = 24, maxBytes = null, env = {}, release = true } = options;
+    const { guardianPath = guardian(), handshakeMs = 20_000 } = options;
     const number = ++this.#count;
     const id = `P${number}`;
     const scopeDir = join(this.directory, `scope-${number}`);
     const transcriptDir = join(this.directory, 'transcripts', id);
     const launch = {
-      guardianPath: guardian(),
+      guardianPath,
       scopeId: `S${number}`,
       scopeDir,
       installationId: 'I0123456789',
@@ -138,7 +142,7 @@ export class TestHost {
       env: { PATH: process.env.PATH ?? '/usr/bin:/bin', TERM: 'xterm-256color', ...env },
       cwd: this.directory,
       umask: 0o022,
-      handshakeMs: 20_000,
+      handshakeMs,
     };
     onTestFinished(() => endQuietly(scopeDir));
     this.#giveAway(scopeDir);
