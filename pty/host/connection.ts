@@ -9,6 +9,8 @@ import type { Viewer } from './viewer.ts';
 
 /** Input that a program has not read before the peer that types it is made to wait. */
 const inputWaitBytes = 64 * 1024;
+/** Answers that a peer has not read before it is not listened to any more. */
+const unreadMaxBytes = 4 * 1024 * 1024;
 
 export type Handler = (connection: Connection, request: HostRequest) => unknown;
 
@@ -23,6 +25,7 @@ export class Connection {
     this.socket = socket;
     this.#handle = handle;
     socket.on('data', (chunk) => this.#take(chunk));
+    socket.on('drain', () => this.#regulate());
     socket.on('error', () => {}); // a broken pipe is an end, and `close` tells of it
     socket.on('close', () => this.detach());
   }
@@ -61,11 +64,18 @@ export class Connection {
     const attached = this.#attached;
     if (attached === undefined || attached.viewer.readOnly) return;
     const written = attached.session.write(bytes);
-    if (attached.session.pendingInputBytes > inputWaitBytes) this.socket.pause();
+    this.#regulate();
     written.then(
-      () => this.socket.resume(),
-      () => this.socket.resume(),
+      () => this.#regulate(),
+      () => this.#regulate(),
     );
+  }
+
+  /** Nothing that a peer asks for or types piles up here because somebody does not read it. */
+  #regulate(): void {
+    const typed = this.#attached?.session.pendingInputBytes ?? 0;
+    if (typed > inputWaitBytes || this.socket.writableLength > unreadMaxBytes) this.socket.pause();
+    else this.socket.resume();
   }
 
   async #answer(body: Buffer): Promise<void> {
@@ -85,6 +95,7 @@ export class Connection {
 
   #reply(reply: HostReply): void {
     this.socket.write(jsonFrame(reply));
+    this.#regulate();
   }
 }
 
