@@ -4,7 +4,7 @@ import { failureOf } from '../failure.ts';
 import { quoted } from './narrator.ts';
 import type { Scratch } from './scratch.ts';
 import type { Stage } from './stage.ts';
-import { type Traces, tracesOf } from './witness.ts';
+import { living, type Traces, tracesOf } from './witness.ts';
 
 export interface Closing {
   readonly directory: string;
@@ -13,16 +13,28 @@ export interface Closing {
   readonly processesLeft: readonly number[];
 }
 
+export interface ClosingOptions {
+  /** Leave the directory. */
+  readonly keep: boolean;
+  /** Who held the terminal, if the story came that far. */
+  readonly hostPid: number | undefined;
+}
+
 /**
  * Throws `demo_not_cleaned` (exit 1) with how to go on if a process is left; the directory then stays, because it is all
  * that tells who that is. A daemon that cannot be asked is no obstacle where a look at every process finds nobody.
  */
-export async function close(stage: Stage, keep: boolean): Promise<Closing> {
-  const { scratch, narrator } = stage;
+export async function close(stage: Stage, { keep, hostPid }: ClosingOptions): Promise<Closing> {
+  const { scratch, narrator, audience } = stage;
   narrator.heading('Cleaning up');
+  await audience.dismiss();
   const refusal = await stopDaemon(stage);
   const { lookedAt, pids } = await withoutTraces(stage, refusal);
-  narrator.good('processes', `${lookedAt} looked at: none works in ${scratch.name} or has it in its environment`);
+  if (hostPid !== undefined && (await living([hostPid])).length === 0) {
+    narrator.good('PTY host', `pid ${hostPid} was sent home: it held no terminal any more`);
+  }
+  const where = 'as its directory, in its environment or on its command line';
+  narrator.good('processes', `${lookedAt} looked at: none has ${scratch.name} ${where}`);
   if (keep) {
     const stateDir = quoted(scratch.places.stateDir);
     narrator.fact('kept', `${scratch.dir}; look around with custody events --state-dir ${stateDir}`);

@@ -2,11 +2,14 @@
 import { workloadEnvironment } from '../launchEnvironment.ts';
 import { expectThat, found } from './expectation.ts';
 import type { Launched, Stage, Workplace } from './stage.ts';
+import type { Size } from './viewer.ts';
 
 export interface Launch {
   readonly name: string;
   readonly argv: readonly string[];
   readonly onRootExit?: 'wait';
+  /** In a terminal of this size. */
+  readonly terminal?: Size;
 }
 
 /** Should this process be killed outright, the daemon still ends what was launched when this time is over. */
@@ -16,10 +19,14 @@ const longestRunMs = 300_000;
 export async function launch(
   stage: Stage,
   { goalId }: Workplace,
-  { name, argv, onRootExit }: Launch,
+  { name, argv, onRootExit, terminal }: Launch,
 ): Promise<Launched> {
   const { installation, narrator } = stage;
-  const options = ['--name', name, ...(onRootExit ? ['--on-root-exit', onRootExit] : [])];
+  const options = [
+    ...(terminal ? ['--pty', '--size', `${terminal.cols}x${terminal.rows}`] : []),
+    ...['--name', name],
+    ...(onRootExit ? ['--on-root-exit', onRootExit] : []),
+  ];
   narrator.command('custody', 'runs', 'exec', goalId, ...options, '--', ...argv);
   const run = await installation.call('runs.exec', {
     goalId,
@@ -28,6 +35,7 @@ export async function launch(
     label: name,
     timeoutMs: longestRunMs,
     ...(onRootExit ? { onRootExit } : {}),
+    ...(terminal ? { terminal } : {}),
   });
   const scopeId = found(run.scopeId, 'a scope for the run');
   const { receipts } = await installation.call('runs.show', { id: run.runId });

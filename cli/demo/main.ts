@@ -1,6 +1,7 @@
 /**
- * The demonstration behind `custody demo`: a Goal, a worktree and an agent on a scratch clone; the daemon killed in the
- * middle; somebody who stays behind; the proof that ends it. Everything in one directory, which is removed.
+ * The demonstration behind `custody demo`: a Goal, a worktree and an agent in a terminal, on a scratch clone; the daemon
+ * and whoever watches killed in the middle; somebody who stays behind; the proof that ends it. Everything in one directory,
+ * which is removed.
  */
 import { OperatingError } from '../../actors/runtime/operatingError.ts';
 import { failureOf } from '../failure.ts';
@@ -17,6 +18,7 @@ import { Scratch } from './scratch.ts';
 import { tools } from './scripts.ts';
 import type { Stage } from './stage.ts';
 import { type Story, tell } from './story.ts';
+import { Audience } from './viewer.ts';
 import { missing } from './witness.ts';
 
 export interface DemoOptions {
@@ -38,7 +40,7 @@ export async function runDemo({ repo, keep = false, ...options }: DemoOptions): 
   const stage = stageFor(output);
   const ending = await told(stage, repo);
   stage.interruption.end();
-  const closing = await closed(stage, keep, ending.failure);
+  const closing = await closed(stage, keep, ending);
   if (ending.story === undefined) {
     if (ending.failure.code === outputClosed) return 0;
     throw ending.failure;
@@ -54,7 +56,8 @@ function stageFor(output: Output): Stage {
   const interruption = new Interruption();
   const scratch = new Scratch(env);
   const installation = new Installation(scratch, interruption.signal);
-  return { scratch, installation, narrator: new Narrator(output, scratch), interruption, env };
+  const audience = new Audience(interruption.signal);
+  return { scratch, installation, narrator: new Narrator(output, scratch), interruption, audience, env };
 }
 
 type Ending =
@@ -70,9 +73,9 @@ async function told(stage: Stage, repo: string | undefined): Promise<Ending> {
 }
 
 /** If something is left as well, the first cause is still the one that is told, with the way to what is left. */
-async function closed(stage: Stage, keep: boolean, first: OperatingError | undefined): Promise<Closing> {
+async function closed(stage: Stage, keep: boolean, { story, failure: first }: Ending): Promise<Closing> {
   try {
-    return await close(stage, keep);
+    return await close(stage, { keep, hostPid: story?.adoption.hostPid.after });
   } catch (cause) {
     if (first === undefined) throw cause;
     const leftover = failureOf(cause);

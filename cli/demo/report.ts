@@ -12,7 +12,7 @@ interface Told {
 }
 
 export function reportOf({ story, closing, elapsedMs }: Told) {
-  const { groundwork, place, adoption, left, sealed, receipts } = story;
+  const { groundwork, place, adoption, left, sealed, recording, receipts } = story;
   const { repository, init } = groundwork;
   return {
     elapsedMs,
@@ -37,6 +37,7 @@ export function reportOf({ story, closing, elapsedMs }: Told) {
       holders: left.holders,
     },
     sealed,
+    recording,
     receipts,
     doesNotCover: init.doesNotCover,
     closing,

@@ -5,32 +5,39 @@ export const resultFile = 'CUSTODY-DEMO.md';
 
 export const title = 'Take a census';
 
-export const request = `Count the files and the commits of this repository, and commit the figures as ${resultFile}.`;
+/** Short enough for a row of the agent's terminal. */
+export const request = `Count files and commits, and commit the figures as ${resultFile}.`;
 
-/** It asks before its two steps and waits at a pipe for the answer, so that nobody has to guess how far it has come. */
+/** What it asks before each of its three steps, so that nobody has to guess how far it has come. */
+export const questions = {
+  files: 'may I count the files?',
+  commits: 'may I count the commits too?',
+  commit: 'may I commit?',
+} as const;
+
+/** Its questions and their answers are lines of a terminal, whoever types there. */
 const agent = `# The scripted agent of the demonstration.
 set -eu
-desk=\${0%/*}
 export GIT_AUTHOR_NAME='Demo agent' GIT_AUTHOR_EMAIL=agent@example.org
 export GIT_COMMITTER_NAME='Demo agent' GIT_COMMITTER_EMAIL=agent@example.org
 export GIT_CONFIG_NOSYSTEM=1
 
 ask() {
-  mkfifo "$desk/$1"
-  echo "asks: $2"
-  read -r answer < "$desk/$1"
-  echo "hears: $answer"
+  printf '\\033[1masks: %s\\033[0m ' "$1"
+  read -r answer
+  test "$answer" = yes
 }
 
 echo "reads: $(cat "$CUSTODY_REQUEST_FILE")"
+ask '${questions.files}'
 files=$(($(git ls-files | wc -l)))
 echo "files $files" > ${resultFile}
 echo "writes: files $files"
-ask count 'may I count the commits too?'
+ask '${questions.commits}'
 commits=$(git rev-list --count HEAD)
 echo "commits $commits" >> ${resultFile}
 echo "writes: commits $commits"
-ask commit 'may I commit?'
+ask '${questions.commit}'
 git add -f ${resultFile}
 git commit -q -m 'Count files and commits'
 echo "commits: $(git rev-parse HEAD)"
@@ -60,4 +67,4 @@ export const scripts: Readonly<Record<string, string>> = {
 export const escapeeCommand = ['sh', '-c', 'setsid sleep 600 & echo "leaves: pid $!"'] as const;
 
 /** What the scripts call, besides what every shell has built in. */
-export const tools = ['git', 'sh', 'mkfifo', 'setsid', 'sleep', 'wc', 'cat', 'grep', 'ls'] as const;
+export const tools = ['git', 'sh', 'setsid', 'sleep', 'wc', 'cat', 'grep', 'ls'] as const;

@@ -4,12 +4,14 @@ import type { Installation } from './installation.ts';
 import type { Interruption } from './interruption.ts';
 import type { Narrator } from './narrator.ts';
 import type { Scratch } from './scratch.ts';
+import type { Audience } from './viewer.ts';
 
 export interface Stage {
   readonly scratch: Scratch;
   readonly installation: Installation;
   readonly narrator: Narrator;
   readonly interruption: Interruption;
+  readonly audience: Audience;
   /** The environment that the caller had. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }

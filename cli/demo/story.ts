@@ -5,6 +5,7 @@ import { commitAndCheck } from './chapters/checking.ts';
 import { type Adoption, killAndAdopt } from './chapters/daemonDeath.ts';
 import { type Left, leaveAnEscapee } from './chapters/escapee.ts';
 import { type Groundwork, layGroundwork } from './chapters/groundwork.ts';
+import { type Recording, replay } from './chapters/recording.ts';
 import { endAndSeal, type NamedReceipt, readReceipts, type Sealed } from './chapters/sealing.ts';
 import type { Stage, Workplace } from './stage.ts';
 
@@ -17,6 +18,7 @@ export interface Story {
   readonly checkResultAt: number;
   readonly left: Left;
   readonly sealed: Sealed;
+  readonly recording: Recording;
   readonly receipts: readonly NamedReceipt[];
 }
 
@@ -24,11 +26,12 @@ export interface Story {
 export async function tell(stage: Stage, named: string | undefined): Promise<Story> {
   const groundwork = await layGroundwork(stage, named);
   const place = await makeWorkplace(stage);
-  const agent = await setToWork(stage, place);
-  const adoption = await killAndAdopt(stage, { place, agent, daemonPid: groundwork.daemonPid });
+  const begun = await setToWork(stage, place);
+  const { agent, ...adoption } = await killAndAdopt(stage, { place, agent: begun, daemonPid: groundwork.daemonPid });
   const { commit, check, resultAt } = await commitAndCheck(stage, place, agent);
   const left = await leaveAnEscapee(stage, place);
   const sealed = await endAndSeal(stage, place, left);
+  const recording = await replay(stage, agent);
   const receipts = await readReceipts(stage, { agent, check, escapee: left.launched });
   const story: Story = {
     groundwork,
@@ -39,19 +42,23 @@ export async function tell(stage: Stage, named: string | undefined): Promise<Sto
     checkResultAt: resultAt,
     left,
     sealed,
+    recording,
     receipts,
   };
   sumUp(stage, story);
   return story;
 }
 
-function sumUp({ narrator }: Stage, { groundwork, place, adoption, left, sealed, receipts }: Story): void {
-  const { daemonPid, guardianPid, launches, linesWithoutDaemon } = adoption;
+function sumUp({ narrator }: Stage, { groundwork, place, adoption, left, sealed, recording, receipts }: Story): void {
+  const { daemonPid, guardianPid, hostPid, viewers, launches, linesWithoutDaemon } = adoption;
   const written = linesWithoutDaemon.to - linesWithoutDaemon.from;
   const exits = receipts.filter(({ kind }) => kind === 'exit').length;
   narrator.heading('What was proved');
   narrator.bullet(
-    `Daemon ${daemonPid.before} was killed. The agent wrote ${written} more line without one; daemon ${daemonPid.after} found it under the same guardian (${guardianPid.after}), launched ${times(launches.released)}.`,
+    `Daemon ${daemonPid.before} and viewer ${viewers.killed} were killed. The agent was answered without a daemon and wrote ${written} more line; daemon ${daemonPid.after} found it under the same guardian (${guardianPid.after}) and PTY host (${hostPid.after}), launched ${times(launches.released)}.`,
+  );
+  narrator.bullet(
+    `Viewer ${viewers.after} was shown the whole screen again, and the recording of ${recording.bytes} bytes is complete.`,
   );
   narrator.bullet(
     `${place.generationId} could not be sealed while pid ${left.pid} was alive, although its root had ended.`,

@@ -17,31 +17,41 @@ export async function living(pids: readonly number[]): Promise<readonly number[]
   });
 }
 
+/** Who has started it, and has not ended since (proc_pid_stat(5)). */
+export async function parentOf(pid: number): Promise<number> {
+  const stat = await outputOf('sh', ['-c', 'read -r line < "/proc/$1/stat" && echo "$line"', 'sh', String(pid)], {
+    env,
+  });
+  return Number(/^\d+ \(.*\) \S (\d+)/.exec(stat)?.[1]);
+}
+
 export interface Traces {
   /** How many processes there were to look at. */
   readonly lookedAt: number;
   readonly pids: readonly number[];
 }
 
-/** Every process that has `name` in its environment or in the path of its working directory. */
+/** Every process that has `name` in its environment, on its command line or in the path of its working directory. */
 export async function tracesOf(name: string): Promise<Traces> {
   const script = [
     'set -- /proc/[0-9]*',
     'echo "$#"',
     'grep -lsF -e "$NEEDLE" /proc/[0-9]*/environ',
+    // Not an operand: the witness would find itself.
+    'echo "$NEEDLE" | grep -lsF -f - /proc/[0-9]*/cmdline',
     'ls -ld /proc/[0-9]*/cwd 2> /dev/null | grep -F -e "$NEEDLE"',
     'true',
   ].join('\n');
   // The name goes through a variable of the shell itself, which is not exported to what it starts.
   const { stdout } = await attempt('sh', [], { env, input: `NEEDLE=${name}\n${script}\n` });
   const [first = '0', ...lines] = stdout.trim().split('\n');
-  const pids = lines.flatMap((line) => /\/proc\/(\d+)\/(?:environ|cwd)/.exec(line)?.[1] ?? []);
+  const pids = lines.flatMap((line) => /\/proc\/(\d+)\/(?:environ|cmdline|cwd)/.exec(line)?.[1] ?? []);
   return { lookedAt: Number(first), pids: [...new Set(pids.map(Number))] };
 }
 
-/** What a crash, an out-of-memory killer or a hasty person does to a daemon. */
-export const killAtOnce = (pid: number): Promise<string> =>
-  outputOf('sh', ['-c', 'kill -KILL "$1"', 'sh', String(pid)], { env });
+/** What a crash, an out-of-memory killer or a hasty person does to a process. */
+export const killAtOnce = (...pids: readonly number[]): Promise<string> =>
+  outputOf('sh', ['-c', 'kill -KILL "$@"', 'sh', ...pids.map(String)], { env });
 
 /** The first of `names` that is not in PATH. */
 export async function missing(names: readonly string[]): Promise<string | undefined> {

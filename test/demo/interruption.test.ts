@@ -1,9 +1,11 @@
 /** However it ends, it cleans up: signals at every stage of the story, a reader that leaves, a promise that is not kept. */
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { finished, json } from '../cli/support/program.ts';
-import { demo, nobodyLeft, type Stage, said, stage, start } from './support/stage.ts';
+import { finished, json, run } from '../cli/support/program.ts';
+import { eventually } from '../support/eventually.ts';
+import { demo, nobodyLeft, processesOf, type Stage, said, stage, start } from './support/stage.ts';
 
 let at: Stage;
 let before: string[];
@@ -27,7 +29,9 @@ describe('custody demo, ended by a signal', () => {
     { signal: 'SIGTERM', status: 143, when: 'while a worktree is made', moment: /worktrees add/ },
     { signal: 'SIGHUP', status: 129, when: 'while the agent is launched', moment: /runs exec/ },
     { signal: 'SIGINT', status: 130, when: 'while the agent waits for an answer', moment: /asks: may I count/ },
-    { signal: 'SIGTERM', status: 143, when: 'while there is no daemon', moment: /is gone/ },
+    { signal: 'SIGHUP', status: 129, when: 'while somebody begins to watch', moment: /attach \w+ --read-only/ },
+    { signal: 'SIGTERM', status: 143, when: 'while there is no daemon', moment: /are gone/ },
+    { signal: 'SIGINT', status: 130, when: 'while somebody types without a daemon', moment: /types "yes"/ },
     { signal: 'SIGTERM', status: 143, when: 'while somebody stays behind', moment: /holder/ },
   ] as const;
 
@@ -65,6 +69,42 @@ describe('custody demo, ended by a signal', () => {
 });
 
 describe('custody demo, otherwise ended', () => {
+  it('hangs up whoever watches when it is killed outright', async () => {
+    const child = start(at, []);
+    const ended = finished(child);
+    const watching = () => processesOf(at).filter((process) => process.includes(' sessions attach '));
+    await eventually('somebody watches', () => (watching().length > 0 ? true : undefined));
+    child.kill('SIGKILL');
+    await ended;
+    try {
+      await eventually('nobody watches any more', () => (watching().length === 0 ? true : undefined));
+    } finally {
+      const [scratch = ''] = at.leftFiles();
+      const env = { ...at.env, CUSTODY_HOME: join(at.tmp, scratch, 'state') };
+      expect(await run(['daemon', 'stop'], { env })).toMatchObject({ code: 0 });
+    }
+    await nobodyLeft(at);
+  });
+
+  it('names who is left, known by nothing but a command line', async () => {
+    const child = start(at, ['--json']);
+    const ended = finished(child);
+    const [scratch = ''] = await eventually('there is a scratch directory', () =>
+      at.leftFiles().length > 0 ? at.leftFiles() : undefined,
+    );
+    const argv = ['-c', 'read -r line', scratch];
+    const left = spawn('/bin/sh', argv, { cwd: '/', env: {}, stdio: ['pipe', 'ignore', 'ignore'] });
+    try {
+      const { code, stdout } = await ended;
+      expect(code).toBe(1);
+      expect(JSON.parse(stdout).error).toMatchObject({ code: 'demo_not_cleaned' });
+      expect(JSON.parse(stdout).error.message).toContain(`(${left.pid})`);
+    } finally {
+      left.stdin.end();
+    }
+    await nobodyLeft(at);
+  });
+
   it('cleans up and is content when its reader has seen enough', async () => {
     const child = start(at, []);
     const ended = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
@@ -78,7 +118,10 @@ describe('custody demo, otherwise ended', () => {
 
   it('fails with what it expected and what it saw when a promise is not kept, and cleans up', async () => {
     const bin = tools();
-    writeFileSync(join(bin, 'setsid'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
+    // Terminals are opened with it too.
+    const real = (at.env.PATH ?? '').split(delimiter).find((dir) => existsSync(join(dir, 'setsid')));
+    const fake = `#!/bin/sh\ntest "$1" = -c && exec ${real}/setsid "$@"\nexit 0\n`;
+    writeFileSync(join(bin, 'setsid'), fake, { mode: 0o755 });
     const ended = await demo(at, ['--json'], { env: { PATH: `${bin}${delimiter}${at.env.PATH}` } });
     expect(ended).toMatchObject({ code: 1, stderr: '' });
     const { error } = json(ended);

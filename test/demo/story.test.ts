@@ -34,15 +34,40 @@ describe('custody demo --json', () => {
   });
 
   it('finds the same guardian and the same work after the daemon was killed, launched once (D2)', () => {
-    const { daemonPid, guardianPid, workloadPid, launches } = data.adoption;
+    const { daemonPid, guardianPid, workloadPid, hostPid, launches } = data.adoption;
     expect(daemonPid.after).not.toBe(daemonPid.before);
     expect(guardianPid.after).toBe(guardianPid.before);
     expect(workloadPid.after).toBe(workloadPid.before);
+    expect(hostPid.after).toBe(hostPid.before);
+    expect(new Set([daemonPid.after, guardianPid.after, workloadPid.after, hostPid.after]).size).toBe(4);
     expect(launches).toEqual({ prepared: 1, released: 1 });
   });
 
   it('shows that the work went on while there was no daemon', () => {
     expect(data.adoption.linesWithoutDaemon).toEqual({ from: 1, to: 2 });
+  });
+
+  it('is watched by three viewers one after the other, the last of whom is shown the whole screen again', () => {
+    const { viewers, repainted } = data.adoption;
+    expect(new Set(Object.values(viewers)).size).toBe(3);
+    expect(repainted).toEqual([
+      expect.stringMatching(/^reads: Count files and commits/),
+      'asks: may I count the files? yes',
+      expect.stringMatching(/^writes: files \d+$/),
+      'asks: may I count the commits too? yes',
+      expect.stringMatching(/^writes: commits \d+$/),
+      'asks: may I commit?',
+    ]);
+  });
+
+  it('reads all that was on the screen from the recording, to its end', () => {
+    const { complete, lines, bytes, asciicast } = data.recording;
+    expect(complete).toBe(true);
+    expect(lines.slice(0, 5)).toEqual(data.adoption.repainted.slice(0, 5));
+    expect(lines.slice(5)).toEqual(['asks: may I commit? yes', `commits: ${data.commit}`]);
+    expect(bytes).toBeGreaterThan(lines.join('').length);
+    expect(asciicast).toMatchObject({ events: expect.any(Number), seconds: expect.any(Number) });
+    expect(asciicast.events).toBeGreaterThan(0);
   });
 
   it('records a commit and the result of its check', () => {
@@ -92,14 +117,17 @@ describe('custody demo, for people', () => {
   it('tells what it saw: the same pids at every mention', () => {
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     const [guardian, root] = [pidIn(/agent +run \w+: guardian pid (\d+)/), pidIn(/agent +run .* root pid (\d+)/)];
-    expect(ended.stdout).toContain(`alive      guardian pid ${guardian}, root pid ${root}\n`);
-    expect(ended.stdout).toContain(`adopted    guardian pid ${guardian}, root pid ${root}, the same two; running\n`);
+    const host = pidIn(/session .* held by PTY host pid (\d+)/);
+    const three = `guardian pid ${guardian}, root pid ${root}, PTY host pid ${host}`;
+    expect(ended.stdout).toContain(`alive      ${three}\n`);
+    expect(ended.stdout).toContain(`adopted    ${three}: the same three\n`);
+    expect(ended.stdout).toContain(`PTY host   pid ${host} was sent home`);
     expect(ended.stdout).toContain(`guardian ${guardian} holds ${root} behind its gate`);
     const escapee = pidIn(/leaves: pid (\d+)/);
     expect(ended.stdout).toContain(`held open by pid ${escapee} (sleep)`);
     expect(ended.stdout).toContain(`holder     pid ${escapee} (sleep)`);
-    const killed = pidIn(/kill -KILL (\d+)/);
-    expect(ended.stdout).toContain(`pid ${killed} is gone`);
+    const [daemon, viewer] = [pidIn(/kill -KILL (\d+)/), pidIn(/kill -KILL \d+ (\d+)/)];
+    expect(ended.stdout).toContain(`daemon pid ${daemon} and viewer pid ${viewer} are gone`);
   });
 
   it('shows no control character to a pipe, and no word that stands for a missing value', () => {

@@ -1,9 +1,12 @@
-/** Chapters 2 and 3: a Goal with a worktree, and an agent in it that works until it has a question. */
+/** Chapters 2 and 3: a Goal with a worktree, and an agent in it that works in a terminal until it has a question. */
 import { join } from 'node:path';
-import { expectThat } from '../expectation.ts';
-import { Listener, launch } from '../launching.ts';
-import { request, title } from '../scripts.ts';
+import { expectThat, found } from '../expectation.ts';
+import { launch } from '../launching.ts';
+import { questions, request, title } from '../scripts.ts';
 import type { Launched, Stage, Workplace } from '../stage.ts';
+import { expectSame, isAsking, said, screenAsking, send, size } from '../terminal.ts';
+import type { Picture, Viewer } from '../viewer.ts';
+import { parentOf } from '../witness.ts';
 
 export async function makeWorkplace({ narrator, installation, scratch }: Stage): Promise<Workplace> {
   narrator.chapter(
@@ -27,20 +30,40 @@ export async function makeWorkplace({ narrator, installation, scratch }: Stage):
 }
 
 export interface Agent extends Launched {
-  readonly says: Listener;
+  readonly sessionId: string;
+  /** Holds the terminal. */
+  readonly hostPid: number;
+  /** Looks on. */
+  readonly viewer: Viewer;
+  /** The screen, when it had come to its second question. */
+  readonly picture: Picture;
 }
 
 export async function setToWork(stage: Stage, workplace: Workplace): Promise<Agent> {
   const { narrator, scratch } = stage;
   narrator.chapter(
-    'A scripted agent at work, under a guardian',
-    'A guardian is a small process beside each run. It needs no daemon, and no descendant of the run escapes it.',
+    'A scripted agent at work, in a terminal, under a guardian',
+    'A PTY host holds the terminal, a guardian the work. Neither needs a daemon, and no descendant of the run escapes.',
   );
-  const agent = await launch(stage, workplace, { name: 'agent', argv: ['sh', join(scratch.desk, 'agent.sh')] });
-  narrator.command('custody', 'runs', 'logs', agent.run.runId, '--follow');
-  const says = new Listener(stage, agent);
-  const read = await says.until('reads');
+  const argv = ['sh', join(scratch.desk, 'agent.sh')];
+  const launched = await launch(stage, workplace, { name: 'agent', argv, terminal: size });
+  const sessionId = found(launched.run.sessionId, 'a terminal session for the run');
+  const hostPid = await parentOf(launched.guardianPid);
+  narrator.fact('session', `${sessionId}: a terminal of ${size.cols}x${size.rows}, held by PTY host pid ${hostPid}`);
+  const viewer = watch(stage, sessionId, '--read-only');
+  await viewer.until('the agent asks', (shown) => isAsking(shown, questions.files));
+  narrator.fact('viewer', `pid ${viewer.pid} watches from another terminal`);
+  await send(stage, sessionId, 'yes');
+  const picture = await screenAsking(stage, sessionId, questions.commits);
+  const read = said(picture, 'reads');
   expectThat(read === request, 'the agent is given the request word for word', read);
-  await says.until('asks');
-  return { ...agent, says };
+  await expectSame(viewer, picture);
+  narrator.good('viewer', `pid ${viewer.pid} shows the same, row by row`);
+  return { ...launched, sessionId, hostPid, viewer, picture };
+}
+
+/** Somebody attaches in a window of the session's own size. */
+export function watch({ narrator, audience }: Stage, sessionId: string, ...options: readonly string[]): Viewer {
+  narrator.command('custody', 'sessions', 'attach', sessionId, ...options);
+  return audience.join(size, sessionId, ...options);
 }

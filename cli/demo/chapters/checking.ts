@@ -1,11 +1,13 @@
 /** Chapter 5: the agent commits and ends; a second run in the same worktree checks what it has committed. */
 import { join } from 'node:path';
 import { result } from '../../print/words.ts';
-import { answer } from '../answer.ts';
 import { expectThat } from '../expectation.ts';
 import { Listener, launch } from '../launching.ts';
 import { proofOf } from '../narrator.ts';
+import { questions } from '../scripts.ts';
 import type { Launched, Stage, Workplace } from '../stage.ts';
+import { said, send, show } from '../terminal.ts';
+import type { Picture } from '../viewer.ts';
 import type { Agent } from './agentAtWork.ts';
 
 export interface Checked {
@@ -17,13 +19,20 @@ export interface Checked {
 
 export async function commitAndCheck(stage: Stage, place: Workplace, agent: Agent): Promise<Checked> {
   const { narrator, scratch } = stage;
+  const { sessionId, viewer } = agent;
   narrator.chapter(
     'The agent commits, and a check looks at it',
     'A check is a run like any other. How a run ended is read from a receipt of its guardian, never guessed.',
   );
-  narrator.command('custody', 'runs', 'logs', agent.run.runId, '--follow');
-  await agent.says.until('asks');
-  const commit = await answer(scratch, 'commit', () => agent.says.until('commits'));
+  await send(stage, sessionId, 'yes');
+  const isCommitted = ({ rows }: Picture) => rows.some((row) => /^commits: [0-9a-f]{40,}$/.test(row));
+  const picture = await viewer.until('the agent commits', isCommitted);
+  const commit = said(picture, 'commits');
+  const asked = picture.rows.findIndex((row) => row.includes(questions.commit));
+  show(stage, picture.rows.slice(asked, asked + 2));
+  const status = await viewer.left();
+  expectThat(status === 0, 'the viewer leaves with the session', status);
+  narrator.fact('viewer', `pid ${viewer.pid} saw it to the end, and has left`);
   await ended(stage, agent, 'agent');
   const check = await launch(stage, place, { name: 'check', argv: ['sh', join(scratch.desk, 'check.sh')] });
   const says = new Listener(stage, check);

@@ -1,4 +1,4 @@
-/** Chapters 7 and 8: the escapee is ended with proof, the worktree sealed, and the receipts read. */
+/** Chapters 7 and 9: the escapee is ended with proof, the worktree sealed, and the receipts read. */
 import type { ReceiptView } from '../../../actors/daemon/api/views.ts';
 import { table } from '../../print/table.ts';
 import { result } from '../../print/words.ts';
