@@ -2,8 +2,8 @@
  * What an agent says of its own work, from inside its session. Its token is for this session alone: it speaks for no other
  * Goal and operates nothing (ruling 24). A result is a claim until the status of the agent is known (PTY-03).
  */
-import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { boundarySchema } from '../../../machines/events/goal.ts';
@@ -11,13 +11,14 @@ import type { SessionSnapshot } from '../../../machines/ptySession.ts';
 import { committed, required } from '../../runtime/actorAccess.ts';
 import { isSessionToken, operatorKey } from '../../runtime/credentials.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
-import { assertAccepted, draft } from '../../runtime/submission.ts';
+import { assertAccepted, draft, wasAccepted } from '../../runtime/submission.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { GoalDetailView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { statePath } from '../views/scopeView.ts';
 import { showGoal } from './goals.ts';
+import { keepPrivateText, textDigest } from './privateText.ts';
 
 interface Speaker {
   readonly sessionId: string;
@@ -36,7 +37,10 @@ function speakerOf({ host, places }: DaemonContext, { sessionId, token }: Speake
   });
 }
 
-/** Private files of one session; its schema is there from the launch on. */
+/**
+ * Private files of sessions: a schema is there from the launch on, and each result under its digest, so that a later one,
+ * which does not count, leaves the file of the one that does as it is (PTY-06).
+ */
 const resultsDir = ({ places }: Pick<DaemonContext, 'places'>): string => join(places.stateDir, 'results');
 const schemaFile = (context: Pick<DaemonContext, 'places'>, sessionId: string): string =>
   join(resultsDir(context), `${sessionId}.schema.json`);
@@ -73,15 +77,17 @@ export async function reportResult(
   { session, result }: ParsedArguments<'agent.result'>,
 ): Promise<Answer<CallResults['agent.result']>> {
   const { sessionId } = speakerOf(context, session).context;
-  const digest = createHash('sha256').update(result).digest('hex');
+  const digest = textDigest(result);
   const problem = problemOf(context, sessionId, result);
-  mkdirSync(resultsDir(context), { recursive: true, mode: 0o700 });
-  writeWhole(join(resultsDir(context), `${sessionId}.json`), result);
+  const path = join(resultsDir(context), `${sessionId}.${digest}.json`);
+  const isNew = await keepPrivateText(path, result);
   const judged = problem === undefined ? { valid: true } : { valid: false, reasonCode: problem.reasonCode };
   const payload = { resultDigest: digest, ...judged };
   const outcomes = await context.host.submit([
     draft('result.reported', { to: ['ptySession', sessionId], payload, by: 'agent' }),
   ]);
+  if (isNew && !outcomes.every(wasAccepted)) await dropUnlessCounted(context, { sessionId, digest, path });
+  if (outcomes.some(({ reason }) => reason === 'event_id_conflict')) throw alreadyReported(sessionId);
   assertAccepted(outcomes, [`custody sessions show ${sessionId}`]);
   if (problem === undefined) return { data: { sessionId, digest } };
   throw new OperatingError({
@@ -90,6 +96,23 @@ export async function reportResult(
     exitCode: 13,
     details: { sessionId, reasonCode: problem.reasonCode },
   });
+}
+
+/** A session reports once; the same result again is the same report. */
+const alreadyReported = (sessionId: string): OperatingError =>
+  new OperatingError({
+    code: 'preconditions_unmet',
+    message: `${sessionId} has reported another result before, and the first one stands`,
+    exitCode: 13,
+    next: [`custody sessions show ${sessionId}`],
+  });
+
+/** A refused result is in no record, so nobody would ever miss or remove its file. */
+async function dropUnlessCounted(
+  { host }: DaemonContext,
+  { sessionId, digest, path }: { readonly sessionId: string; readonly digest: string; readonly path: string },
+): Promise<void> {
+  if (required(host, 'ptySession', sessionId).context.structured !== digest) await rm(path, { force: true });
 }
 
 function problemOf(context: DaemonContext, sessionId: string, text: string) {

@@ -1,6 +1,4 @@
 /** Goals: what an operator decides about them, and how they stand. */
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assessOwnership } from '../../../machines/assessment.ts';
 import type { GoalId, NodeId, RepoId } from '../../../machines/ids.ts';
@@ -12,6 +10,7 @@ import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults, DecisionResult } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { goalDetailView, goalView } from '../views/goalView.ts';
+import { keepPrivateText, textDigest } from './privateText.ts';
 import { registerRepository } from './repositories.ts';
 import { type RequestKey, requestKey, reusedRequest, wasApplied } from './requestIds.ts';
 import { awaitScopes } from './waiting.ts';
@@ -71,23 +70,8 @@ async function keepRequest(
       exitCode: 2,
       next: ['custody goals add TITLE --request FILE'],
     });
-  const requestDigest = createHash('sha256').update(text).digest('hex');
-  await mkdir(places.requestsDir, { recursive: true, mode: 0o700 });
-  const path = join(places.requestsDir, requestDigest);
-  const present = await readFile(path, 'utf8').catch(() => undefined);
-  if (present !== text) {
-    // A name of its own: another Goal may be given the same request at this moment.
-    const fresh = `${path}.${randomUUID()}`;
-    const file = await open(fresh, 'wx', 0o600);
-    try {
-      await file.chmod(0o600);
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(fresh, path);
-  }
+  const requestDigest = textDigest(text);
+  await keepPrivateText(join(places.requestsDir, requestDigest), text);
   return { requestDigest, requestRef: `requests/${requestDigest}` };
 }
 
