@@ -16,6 +16,7 @@ import { isContractCurrent } from './contract/verify.ts';
 import { isInPlace } from './git/worktreeIdentity.ts';
 import { healthOf } from './health.ts';
 import { misplaced } from './statePlace.ts';
+import { presenceOf, recordedIdentity } from './terminals/hostProcess.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -51,9 +52,31 @@ export async function diagnoseOnline(context: DaemonContext): Promise<readonly C
     health.state === 'ok'
       ? good('health', 'nothing is unaccounted for')
       : bad('health', `${health.state}: ${someOf(health.reasons.map(({ detail }) => detail))}`, 'custody processes'),
+    await terminalCheck(context),
     ...leftovers(context, places),
     ...missingWorktrees(context),
   ];
+}
+
+/** Somebody waits for the whole diagnosis. */
+const terminalAnswerMs = 2_000;
+
+/** Who holds the terminals: a process of its own, which outlives this one (ruling 20). */
+async function terminalCheck(context: DaemonContext): Promise<CheckView> {
+  const id = 'terminals';
+  const pid = recordedIdentity(context)?.pid;
+  if (pid === undefined || presenceOf(context) === 'gone') return good(id, 'no process holds terminals');
+  try {
+    const client = await context.ptyHostLink.adopt();
+    if (client === undefined) return good(id, 'no process holds terminals');
+    const { sessions } = (await client.ask({ do: 'list' }, terminalAnswerMs)) as {
+      readonly sessions: readonly unknown[];
+    };
+    return good(id, `pid ${pid} holds ${sessions.length} terminal(s)`);
+  } catch {
+    const silence = `pid ${pid} holds the terminals and does not answer; their work goes on`;
+    return warning(id, silence, `find out what keeps process ${pid}; without it every terminal is hung up`);
+  }
 }
 
 /** What is left out is counted: a text that ends in the middle says less than it seems to. */
