@@ -40,7 +40,7 @@ const procfs: Rule = {
       .filter((file) => !file.path.startsWith(observers))
       .flatMap((file) =>
         textsOf(file)
-          .filter(({ text }) => /^\/proc\b(?!\/self\/)/.test(text))
+          .filter(({ text }) => /^\/proc\b(?!\/self\/|\/thread-self$)/.test(text))
           .map(({ node }) => finding(file, node, 'ask an adapter in actors/observe')),
       );
   },
@@ -48,8 +48,10 @@ const procfs: Rule = {
     { 'actors/daemon/root.ts': "readFileSync('/proc/uptime');" },
     { 'pty/launch/launch.ts': 'readFileSync(`/proc/$' + '{pid}/stat`);' },
     { 'cli/main.ts': "join('/proc', 'stat');" },
+    { 'cli/main.ts': "readFileSync('/proc/thread-self/../1/stat');" },
   ],
   allowed: [
+    { 'pty/screen/worker.ts': "readlinkSync('/proc/thread-self');" },
     { 'pty/launch/control.ts': "open('/proc/self/fd/7');", 'actors/observe/linux/proc.ts': "join('/proc', pid);" },
   ],
 };
