@@ -117,6 +117,44 @@ describe('PRIV-01, PRIV-02: request, environment, arguments and input', () => {
     expect(readFileSync(join(daemon.home.stateDir, output), 'utf8')).toBe(`${input}\n${argument} ${environment}\n`);
   });
 
+  it('of work in a terminal are nowhere either, unless the terminal shows them', async () => {
+    const daemon = await testDaemon().start();
+    const { goalId } = await daemon.goal();
+    const { environment, argument, input } = canaries;
+    const turn = turns(daemon.home.dir);
+    const script = `stty -echo; echo ready; read typed; echo $$ > "${turn.paths[0]}"; read line < "${turn.paths[1]}"`;
+    const {
+      runId,
+      scopeId,
+      sessionId: id,
+    } = await daemon.exec(goalId, script, {
+      argv: ['sh', '-c', script, 'sh', argument],
+      env: { SECRET: environment },
+      terminal: { cols: 80, rows: 24 },
+    });
+    const sessionId = id as string;
+    await daemon.call('sessions.wait', { id: sessionId, until: { kind: 'text', text: 'ready' } });
+    const bytes = Buffer.from(`${input}\n`).toString('base64');
+    await daemon.call('sessions.send', { id: sessionId, bytes, paste: 'never' });
+    await turn.ready();
+    const { guardian } = startReceipt(daemon.scopeDir(scopeId))!;
+    const host = JSON.parse(readFileSync(join(daemon.home.stateDir, 'run', 'pty-host.json'), 'utf8'));
+    const visible = [guardian.pid, host.pid].map(seenOf).join('\n');
+    const answers = [
+      await everyAnswer(daemon, { runId, goalId }),
+      await daemon.call('sessions.list', { all: true }),
+      await daemon.call('sessions.show', { id: sessionId }),
+    ];
+    const told = `${visible}\n${JSON.stringify(answers)}`;
+    expect(Object.values(canaries).filter((canary) => told.includes(canary))).toEqual([]);
+    const nowhere = { request: [], environment: [], argument: [], input: [] };
+    expect(found(daemon)).toEqual(nowhere);
+    await turn.release();
+    await daemon.proved(runId);
+    await daemon.kill('SIGTERM');
+    expect(found(daemon)).toEqual(nowhere);
+  });
+
   it('the search finds what is there: a label is kept, in the database and nowhere else', async () => {
     const daemon = await testDaemon().start();
     const { goalId } = await daemon.goal();
