@@ -73,7 +73,10 @@ export class Screens {
     if (this.#worker !== undefined) this.#tellOpen(session);
   }
 
-  /** Output up to `offset` is stored. Cheap enough for every batch. */
+  /**
+   * Output up to `offset` is stored; the index may hold a new size as well, which need not be told: it says there which
+   * bytes came before. Cheap enough for every batch.
+   */
   advance(session: string, offset: number): void {
     const known = this.#sessions.get(session);
     if (known === undefined || this.#isDisposed) return;
@@ -83,12 +86,6 @@ export class Screens {
     if (isAwaited || known.offset - known.told >= this.#options.lagBytes) this.#tell([session]);
     // One timer for all sessions, and none while all are idle. It is not put off: quiet or not, nothing waits longer.
     this.#quiet ??= setTimeout(() => this.#settleDown(), this.#options.idleMs).unref();
-  }
-
-  /** The index holds a new size. It says which bytes came before it, so the size itself need not be told. */
-  resize(session: string): void {
-    const known = this.#sessions.get(session);
-    if (known !== undefined) this.advance(session, known.offset);
   }
 
   /** Whether the terminal answers what the program asks from now on: for sessions that nobody looks at. */

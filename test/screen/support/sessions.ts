@@ -54,7 +54,7 @@ export function session(
     },
     resize(cols, rows) {
       transcript.resize(cols, rows);
-      all.resize(name);
+      all.advance(name, transcript.offset);
     },
   };
 }
