@@ -1,4 +1,6 @@
 /** The main job, told by the shipped program and checked from outside: drills D1 and D2 in one go. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Finished, json } from '../cli/support/program.ts';
 import { demo, nobodyLeft, type Stage, stage } from './support/stage.ts';
@@ -139,5 +141,28 @@ describe('custody demo, for people', () => {
     const quiet = await demo(at, ['--quiet']);
     expect(quiet).toMatchObject({ code: 0, stderr: '' });
     expect(quiet.stdout).toMatch(/^G\w{10}\nW\w{10}\n$/);
+  });
+});
+
+describe('custody demo --keep', () => {
+  let at: Stage;
+  beforeAll(() => {
+    at = stage();
+  });
+  afterAll(() => at.remove());
+
+  it('leaves the recording where it said, for others to play, and nobody running', async () => {
+    const ended = await demo(at, ['--json', '--keep']);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    const { recording, commit, closing } = json(ended).data;
+    expect(at.leftFiles().map((name) => join(at.tmp, name))).toEqual([closing.directory]);
+    const [header, ...events] = readFileSync(recording.asciicast.file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((text) => JSON.parse(text));
+    expect(header).toMatchObject({ version: 2, width: 80, height: 24 });
+    expect(events).toHaveLength(recording.asciicast.events);
+    expect(events.map(([, , text]) => text).join('')).toContain(`commits: ${commit}\r\n`);
+    await nobodyLeft(at);
   });
 });
