@@ -2,6 +2,7 @@
 
 const begin = Buffer.from('\x1b[200~');
 const finish = Buffer.from('\x1b[201~');
+const lastOfBracket = 0x7e;
 
 /**
  * What a terminal sends when text is pasted: line ends as the Return key, and, for a program that asked for it (DECSET
@@ -25,21 +26,18 @@ function withReturns(bytes: Buffer): Buffer {
   return out.subarray(0, length);
 }
 
+/** In one pass: taking a sequence out may put another one together from what stood around it. */
 function without(bytes: Buffer, sequences: readonly Buffer[]): Buffer {
-  let rest = bytes;
-  for (let found = find(rest, sequences); found !== undefined; found = find(rest, sequences)) {
-    rest = Buffer.concat([rest.subarray(0, found.at), rest.subarray(found.at + found.length)]);
+  const out = Buffer.allocUnsafe(bytes.length);
+  let length = 0;
+  for (const byte of bytes) {
+    out[length++] = byte;
+    if (byte !== lastOfBracket) continue;
+    const found = sequences.find((sequence) => endsWith(out, length, sequence));
+    if (found !== undefined) length -= found.length;
   }
-  return rest;
+  return out.subarray(0, length);
 }
 
-function find(
-  bytes: Buffer,
-  sequences: readonly Buffer[],
-): { readonly at: number; readonly length: number } | undefined {
-  for (const sequence of sequences) {
-    const at = bytes.indexOf(sequence);
-    if (at !== -1) return { at, length: sequence.length };
-  }
-  return undefined;
-}
+const endsWith = (bytes: Buffer, length: number, sequence: Buffer): boolean =>
+  length >= sequence.length && bytes.compare(sequence, 0, sequence.length, length - sequence.length, length) === 0;

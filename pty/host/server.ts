@@ -172,17 +172,22 @@ async function released(session: Session): Promise<unknown> {
 /** Acknowledged when the kernel has the last byte, which is not yet: when the program has read it. */
 async function sent(session: Session, request: RequestOf<'send'>): Promise<{ bytes: number; bracketed: boolean }> {
   const text = Buffer.from(request.bytes, 'base64');
-  const bracketed = request.paste === 'always' || (request.paste === 'auto' && (await wantsBrackets(session)));
+  const bracketed = request.paste === 'always' || (request.paste === 'auto' && (await wantsBrackets(session, text)));
   const bytes = request.paste === 'never' ? text : pasted(text, { bracketed });
   const enter = Buffer.from(request.enter ? '\r' : '');
   await session.write(Buffer.concat([bytes, enter]));
   return { bytes: bytes.length + enter.length, bracketed };
 }
 
-async function wantsBrackets(session: Session): Promise<boolean> {
+/**
+ * Throws `screen_unavailable` for several lines when nobody can tell what the program wants: typed into a shell that
+ * would have taken them as one, each would be carried out.
+ */
+async function wantsBrackets(session: Session, text: Buffer): Promise<boolean> {
   try {
     return (await session.screen()).modes.bracketedPaste;
-  } catch {
+  } catch (error) {
+    if (text.includes(0x0a) || text.includes(0x0d)) throw error;
     return false;
   }
 }

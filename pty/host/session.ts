@@ -8,6 +8,7 @@ import { createEndMarkerScanner } from '../launch/endMarker.ts';
 import { type Launch, type LaunchReady, launchGuardian } from '../launch/launch.ts';
 import { defaultSegmentBytes } from '../transcript/layout.ts';
 import type { TranscriptFault, TranscriptWriter } from '../transcript/writer.ts';
+import { HostError } from '../wire/hostError.ts';
 import type { CaptureEnd, CaptureFault, HostEvent, RequestOf, SessionReport } from '../wire/messages.ts';
 import { Batch } from './batch.ts';
 import { Coalesced } from './coalesced.ts';
@@ -38,6 +39,9 @@ export interface SessionLimits {
 
 type Waiter = () => void;
 
+/** A disk that takes longer is taken to be stuck; the end is told whenever it comes. */
+const longestSyncMs = 60_000;
+
 export class Session {
   readonly id: string;
   readonly #options: SessionOptions;
@@ -58,6 +62,7 @@ export class Session {
   #lastOutputMs: number;
   #fault: CaptureFault | null = null;
   #end: CaptureEnd | null = null;
+  #isClosing = false;
 
   /** Opens the terminal. Throws when the system has none left. */
   constructor(options: SessionOptions) {
@@ -73,7 +78,10 @@ export class Session {
       rows: request.rows,
       inputMaxBytes: limits.inputMaxBytes,
       output: (chunk) => this.#batch.push(chunk),
-      broken: (error) => this.#finishCapture(`terminal_lost:${error?.code ?? 'closed'}`),
+      broken: (error) => {
+        this.#batch.flush();
+        this.#finishCapture(`terminal_lost:${error?.code ?? 'closed'}`);
+      },
     });
   }
 
@@ -120,7 +128,7 @@ export class Session {
 
   /** Recorded, then shown. */
   #read(chunks: readonly Buffer[]): void {
-    if (this.#end !== null) return;
+    if (this.#isClosing) return;
     const pieces: Buffer[] = [];
     for (const chunk of chunks) pieces.push(...this.#scanner.push(chunk));
     this.#record(pieces);
@@ -153,7 +161,7 @@ export class Session {
    */
   #guardianEnded(): void {
     this.#isGuardianLiving = false;
-    if (this.#end !== null) return;
+    if (this.#isClosing) return;
     if (this.#state === 'gated') void this.finish('never_released', this.#options.limits.finalDrainMs);
     this.#options.report({ event: 'guardianEnded', sessionId: this.id });
   }
@@ -163,21 +171,29 @@ export class Session {
     await this.until(() => this.#end !== null, withinMs);
     this.#batch.flush();
     this.#finishCapture(reason);
-    return this.#end!;
+    await this.until(() => this.#end !== null, longestSyncMs);
+    if (this.#end === null) throw new HostError('transcript_unavailable', 'the transcript does not get to the disk');
+    return this.#end;
   }
 
+  /** The terminal goes at once; the end is told when it is on the disk, or is told to be incomplete. */
   #finishCapture(reason: string | null): void {
-    if (this.#end !== null) return;
-    const { transcript, report } = this.#options;
+    if (this.#isClosing) return;
+    this.#isClosing = true;
     if (reason !== null) this.#record(this.#scanner.rest());
-    const missing = reason ?? transcript.fault?.reason ?? (transcript.from > 0 ? 'oldest_dropped' : null);
-    this.#end = { eof: reason === null, complete: missing === null, reason: missing, bytes: transcript.offset };
-    this.#state = 'ended';
-    void transcript
-      .end(missing === null ? { complete: true } : { complete: false, reason: missing })
-      .then(() => transcript.close());
     this.#launch?.acknowledgeOutput();
     this.#master.close();
+    void this.#settle(reason);
+  }
+
+  async #settle(reason: string | null): Promise<void> {
+    const { transcript, report } = this.#options;
+    const known = reason ?? transcript.fault?.reason ?? (transcript.from > 0 ? 'oldest_dropped' : null);
+    const { durable } = await transcript.end(known === null ? { complete: true } : { complete: false, reason: known });
+    transcript.close();
+    const missing = known ?? transcript.fault?.reason ?? (durable ? null : 'not_durable');
+    this.#end = { eof: reason === null, complete: missing === null, reason: missing, bytes: transcript.offset };
+    this.#state = 'ended';
     const event: HostEvent = { event: 'captureEnded', sessionId: this.id, end: this.#end };
     for (const viewer of this.#viewers) viewer.end(event);
     this.#activity.flush();
