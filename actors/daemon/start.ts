@@ -172,7 +172,10 @@ async function recoverSessions({ sessions, log }: DaemonContext): Promise<void> 
 }
 
 /** The run whose end may have left no status: it has just ended, or its guardian is known to be lost. */
-function statusMayBeLost({ kind, id }: { readonly kind: string; readonly id: string }, after: AnyMachineSnapshot): string | undefined {
+function statusMayBeLost(
+  { kind, id }: { readonly kind: string; readonly id: string },
+  after: AnyMachineSnapshot,
+): string | undefined {
   if (kind === 'run') return after.hasTag('terminal') ? id : undefined;
   const isLost = kind === 'executionScope' && after.matches({ coverage: { unverified: 'gap' } });
   return isLost ? ((after as ScopeSnapshot).context.runId ?? undefined) : undefined;

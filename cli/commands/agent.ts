@@ -20,7 +20,7 @@ export function registerAgent(program: Command): void {
   example(
     agent
       .command('result')
-      .description('report the result as JSON; it counts once the work has ended, and only if it fits its schema')
+      .description('report the result as JSON, last of all: the session is ended then; it counts if it fits its schema')
       .requiredOption('--file <file>', 'where it is; - reads standard input')
       .action(inSession(result)),
     'custody agent result --file result.json',
@@ -30,7 +30,7 @@ export function registerAgent(program: Command): void {
     agent
       .command('need-input')
       .description('say that the work waits for somebody; prints nothing, because output would mean that it goes on')
-      .argument('[reason]', 'one word about why (default: question)')
+      .argument('[reason]', 'why, in short (default: question)')
       .action(inSession(needInput)),
     'custody agent need-input permission',
   );

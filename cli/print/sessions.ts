@@ -23,7 +23,7 @@ export const sessionTable = ({ sessions }: CallResults['sessions.list'], style: 
       session.goalId,
       session.label,
     ]),
-    empty: 'no sessions; try: custody runs exec GOAL --pty -- CMD...',
+    empty: 'no session is open; try: custody sessions list --all, or custody runs exec GOAL --pty -- CMD...',
     style,
   });
 

@@ -94,7 +94,10 @@ export class HostServer {
       };
     return {
       hello: (connection, request) => this.#hello(connection, request),
-      list: () => ({ sessions: sessions.reports }),
+      list: async () => {
+        await everythingRead();
+        return { sessions: sessions.reports };
+      },
       open: daemonOnly((request) => sessions.open(request)),
       release: daemonOnly(({ sessionId }) => released(sessions.get(sessionId))),
       abandon: daemonOnly(({ sessionId }) => sessions.get(sessionId).abandon()),
@@ -158,6 +161,15 @@ export class HostServer {
       },
     };
   }
+}
+
+/**
+ * What lay in the terminals when the question came is read by then. A host that was stopped would otherwise report the
+ * silence that it caused itself (ruling 9).
+ */
+async function everythingRead(): Promise<void> {
+  const turns = 4; // one to read, two until a batch ends, one to spare
+  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 async function released(session: Session): Promise<unknown> {

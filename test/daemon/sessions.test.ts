@@ -73,7 +73,8 @@ describe('a session', () => {
     const { sessionId } = await opened(daemon, 'stty -echo; echo ready; exec cat');
     await shows(daemon, sessionId, 'ready');
     const request = { id: sessionId, bytes: Buffer.from('once').toString('base64'), enter: true, requestId: 'same' };
-    await daemon.call('sessions.send', request);
+    const both = [daemon.call('sessions.send', request), daemon.call('sessions.send', request)];
+    expect((await Promise.all(both)).map(({ bytes }) => bytes)).toEqual([5, 0]);
     await shows(daemon, sessionId, 'once');
     expect(await daemon.attempt('sessions.send', request)).toMatchObject({ ok: true, data: { bytes: 0 } });
     await daemon.call('sessions.send', {
@@ -137,6 +138,22 @@ describe('deadlines of a session (PTY-04, PTY-09)', () => {
   });
 });
 
+describe('a wait for what a session shows', () => {
+  it('keeps no daemon from leaving, and ends with whoever waits', async () => {
+    const daemon = await testDaemon().start();
+    const { sessionId } = await opened(daemon, 'echo here; exec cat');
+    await shows(daemon, sessionId, 'here');
+    const waiting = daemon.attempt('sessions.wait', {
+      id: sessionId,
+      until: { kind: 'text', text: 'never' },
+      waitMs: 600_000,
+    });
+    await daemon.call('daemon.stop', { keepWork: true });
+    expect(await waiting).toMatchObject({ ok: false, error: { code: 'daemon_leaving' } });
+    await daemon.process.exited;
+  });
+});
+
 describe('whoever dies', () => {
   it('the daemon: the session goes on, and its end is learned once (D2, PTY-10)', async () => {
     const daemon = await testDaemon().start();
@@ -176,6 +193,22 @@ describe('whoever dies', () => {
     const second = await opened(daemon, 'echo again');
     expect(await over(daemon, second.sessionId)).toMatchObject({ capture: 'complete', result: { code: 0 } });
     expect(ptyHostOf(daemon)).not.toEqual(holder);
+  });
+
+  it('nobody: a holder that is stopped says nothing, and no silence is held against its agent (ruling 9, PTY-09)', async () => {
+    const daemon = await testDaemon({ env: { CUSTODY_GRACE_MS: '50' } }).start();
+    const script = 'while :; do echo tick; sleep 0.2; done';
+    const { sessionId } = await opened(daemon, script, { terminal: { idleMs: 6_000 } });
+    await shows(daemon, sessionId, 'tick');
+    const holder = ptyHostOf(daemon);
+    const opening = (await daemon.events({ actor: sessionId, type: 'session.opened' }))[0]!;
+    signalVerified(holder, 'SIGSTOP');
+    // The deadline has to pass for there to be something that must not follow from it.
+    await expect.poll(() => Date.now() - opening.wallMs > 10_000, { timeout: patience }).toBe(true);
+    expect(await daemon.events({ actor: sessionId, type: 'deadline.reached' })).toEqual([]);
+    signalVerified(holder, 'SIGCONT');
+    await shows(daemon, sessionId, 'tick');
+    expect(await daemon.call('sessions.show', { id: sessionId })).toMatchObject({ workload: 'running.working' });
   });
 
   it('both: the next daemon finds the terminal gone and the receipts there', async () => {

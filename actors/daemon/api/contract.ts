@@ -143,13 +143,8 @@ export const callSchemas = {
   }),
   /** `result` is JSON text, at most as large as `payloadMaxBytes` times 64. */
   'agent.result': z.strictObject({ session, result: z.string().max(1_048_576) }),
-  'agent.needInput': z.strictObject({
-    session,
-    reason: z
-      .string()
-      .regex(/^[A-Za-z0-9_.:-]{1,64}$/)
-      .default('question'),
-  }),
+  /** Kept as one word: what is neither letter nor digit becomes an underscore. */
+  'agent.needInput': z.strictObject({ session, reason: z.string().max(500).default('question') }),
   'agent.boundary': z.strictObject({ session, name: z.string().min(1).max(64) }),
   'agent.goal': z.strictObject({ session }),
   processes: z.strictObject({ all: z.boolean().optional() }),

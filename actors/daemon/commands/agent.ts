@@ -149,7 +149,7 @@ export async function needInput(
   const outcomes = await context.host.submit([
     draft('session.inputNeeded', {
       to: ['ptySession', sessionId],
-      payload: { seq: seq + 1, reasonCode: reason },
+      payload: { seq: seq + 1, reasonCode: asCode(reason) },
       by: 'agent',
     }),
   ]);
@@ -157,6 +157,14 @@ export async function needInput(
   const after = required(context.host, 'ptySession', sessionId);
   return { data: { sessionId, state: statePath(after.value.workload) } };
 }
+
+/** Names in the journal are short and plain; what an agent wants to say at length stands in its terminal. */
+const asCode = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+    .slice(0, 64) || 'question';
 
 /** Whether the Goal is still where it was when the session was launched; exit 12 when a decision has moved it on. */
 export async function passBoundary(

@@ -2,7 +2,7 @@
 import type { SessionSnapshot } from '../../../machines/ptySession.ts';
 import type { Ask } from '../../../pty/wire/hostClient.ts';
 import { HostError } from '../../../pty/wire/hostError.ts';
-import type { SessionReport } from '../../../pty/wire/messages.ts';
+import type { SessionReport, WaitCondition } from '../../../pty/wire/messages.ts';
 import { everyActor, required, resolveId, warningsOf } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { draft } from '../../runtime/submission.ts';
@@ -10,8 +10,9 @@ import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { ScreenTextView, SessionView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
+import { Serial } from '../git/git.ts';
 import { sessionView } from '../views/sessionView.ts';
-import { requestKey, wasApplied } from './requestIds.ts';
+import { type RequestKey, requestKey, wasApplied } from './requestIds.ts';
 import { reached } from './waiting.ts';
 
 export async function listSessions(
@@ -39,13 +40,29 @@ export async function showSession(
   return { data: sessionView(context, session, live) };
 }
 
+/** A request that is repeated while the first is still being typed waits for it. */
+const perRequest = new Serial();
+
 /** Acknowledged when the terminal has the last byte. Journals how much it was, and never what. */
-export async function sendToSession(
+export function sendToSession(
   context: DaemonContext,
   args: ParsedArguments<'sessions.send'>,
 ): Promise<Answer<CallResults['sessions.send']>> {
   const { sessionId } = sessionOf(context, args.id).context;
   const key = requestKey(context.store.installationId, 'sessions.send', args.requestId);
+  return perRequest.run(key.eventId, () => typed(context, { sessionId, key, args }));
+}
+
+interface Typing {
+  readonly sessionId: string;
+  readonly key: RequestKey;
+  readonly args: ParsedArguments<'sessions.send'>;
+}
+
+async function typed(
+  context: DaemonContext,
+  { sessionId, key, args }: Typing,
+): Promise<Answer<CallResults['sessions.send']>> {
   if (wasApplied(context.host, key, ['ptySession', sessionId])) {
     // Typing it again is what a repeated request must not do; how much it was is all that is known of the first.
     return { data: { sessionId, bytes: 0, bracketed: false }, warnings: ['this request was carried out before'] };
@@ -97,8 +114,7 @@ export async function waitForSession(
   const isMet =
     until.kind === 'exit'
       ? await reached(context, ['ptySession', sessionId], { waitMs, signal, isReached: isOver })
-      : (await asked<{ met: boolean }>(context, { do: 'wait', sessionId, until, withinMs: waitMs }, waitMs + sendMs))
-          .met;
+      : await shown(context, { sessionId, until, waitMs, signal });
   if (isMet) return showSession(context, { id: sessionId });
   context.leaving.throwIfAborted();
   throw new OperatingError({
@@ -110,6 +126,37 @@ export async function waitForSession(
     details: { sessionId },
   });
 }
+
+interface ScreenWait {
+  readonly sessionId: string;
+  readonly until: WaitCondition;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** How long a host goes on looking for somebody who has left. */
+const pieceMs = 15_000;
+
+/**
+ * What is waited for is asked for piece by piece, so that a wait which nobody is left to hear of ends in the host as well;
+ * here it ends at once, also when the daemon leaves.
+ */
+async function shown(context: DaemonContext, { sessionId, until, waitMs, signal }: ScreenWait): Promise<boolean> {
+  const over = AbortSignal.any([signal, context.leaving]);
+  const deadline = context.clock.monoMs() + waitMs;
+  for (;;) {
+    const left = deadline - context.clock.monoMs();
+    if (left <= 0 || over.aborted) return false;
+    const withinMs = Math.ceil(Math.min(left, pieceMs));
+    const answer = asked<{ met: boolean }>(context, { do: 'wait', sessionId, until, withinMs }, withinMs + sendMs);
+    answer.catch(() => {}); // heard of in the race, unless nobody waits for it any more
+    const told = await Promise.race([answer, aborted(over)]);
+    if (told === undefined || told.met) return told !== undefined;
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }));
 
 /** Its end is known, and everything that it said is recorded or given up. */
 const isOver = ({ value }: SessionSnapshot): boolean =>
@@ -134,7 +181,7 @@ async function reports({ ptyHostLink, sessions, log }: DaemonContext): Promise<M
 }
 
 async function asked<Result>(context: DaemonContext, request: Ask & { sessionId: string }, withinMs?: number) {
-  const client = context.sessions.holds(request.sessionId) ? await context.ptyHostLink.adopt() : undefined;
+  const client = context.sessions.mayHold(request.sessionId) ? await context.ptyHostLink.adopt() : undefined;
   if (client === undefined) throw ended(request.sessionId);
   try {
     return (await client.ask(request, withinMs)) as Result;

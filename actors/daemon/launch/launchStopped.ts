@@ -1,5 +1,6 @@
 /** Why a launch ended before its release, as the caller hears it and as the scope records it. */
 import { EvidenceUnavailableError, GuardianLaunchError } from '../../../pty/launch/errors.ts';
+import { OperatingError } from '../../runtime/operatingError.ts';
 
 /** A launch that came to an end by itself: nothing failed, it was overtaken. */
 export class LaunchStopped extends Error {
@@ -57,6 +58,10 @@ export function explain(error: unknown): {
       message: abandonedMessage(error.reason),
       next: [],
     };
+  }
+  if (error instanceof OperatingError) {
+    const { code, message, next } = error;
+    return { fact: 'abandoned', reason: code, code, message, next };
   }
   const code = (error as { code?: unknown } | null)?.code;
   const known = typeof code === 'string' && /^[A-Za-z_]{1,64}$/.test(code) ? code : 'internal_error';

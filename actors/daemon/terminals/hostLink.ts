@@ -2,15 +2,19 @@
  * The daemon's connection to the PTY host. It is made when a session is opened or an earlier one is adopted, kept while
  * the host lives, and made again when it breaks although the host is there.
  */
+import { z } from 'zod';
 import { HostClient } from '../../../pty/wire/hostClient.ts';
 import { HostError } from '../../../pty/wire/hostError.ts';
-import type { HostEvent, SessionReport } from '../../../pty/wire/messages.ts';
+import { type HostEvent, type SessionReport, sessionReport } from '../../../pty/wire/messages.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { withSocketAddress } from '../../runtime/places.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { hostSocketOf, presenceOf, recordHost, startHost } from './hostProcess.ts';
 
-type Parts = Pick<Runtime, 'places' | 'adapter' | 'log' | 'ptyHost'>;
+type Parts = Pick<Runtime, 'places' | 'adapter' | 'log' | 'ptyHost' | 'clock'>;
+
+/** Between two attempts to reach a host that is there and silent; each waits for an answer besides. */
+const againMs = 500;
 
 export interface HostLinkListener {
   /** A connection stands; these are the host's sessions. Awaited before anything else is asked. */
@@ -20,10 +24,12 @@ export interface HostLinkListener {
   lost(): void;
 }
 
-interface Welcome {
-  readonly pid: number;
-  readonly version: string;
-  readonly sessions: readonly SessionReport[];
+const welcomeSchema = z.object({ pid: z.int(), version: z.string(), sessions: z.array(sessionReport) });
+
+interface Greeted {
+  readonly client: HostClient;
+  /** The listener has taken note of the sessions. */
+  readonly noted: Promise<void> | undefined;
 }
 
 export class HostLink {
@@ -31,6 +37,8 @@ export class HostLink {
   #listener: HostLinkListener | undefined;
   #client: HostClient | undefined;
   #connecting: Promise<HostClient> | undefined;
+  #greeting: Promise<Greeted> | undefined;
+  #isRegaining = false;
   #isClosed = false;
 
   constructor(parts: Parts) {
@@ -72,7 +80,17 @@ export class HostLink {
     return this.#connect();
   }
 
+  /** One at a time: the host takes the newest connection for the daemon's and drops the one before. */
   async #connect(): Promise<HostClient> {
+    this.#greeting ??= this.#greet().finally(() => {
+      this.#greeting = undefined;
+    });
+    const { client, noted } = await this.#greeting;
+    await noted;
+    return client;
+  }
+
+  async #greet(): Promise<Greeted> {
     let standing: HostClient | undefined;
     const { client, welcome } = await withSocketAddress(hostSocketOf(this.#parts), (address) =>
       HostClient.connect({
@@ -82,25 +100,55 @@ export class HostLink {
         ended: () => this.#broken(standing),
       }),
     );
-    const { pid, version, sessions } = welcome as Welcome;
-    recordHost(this.#parts, pid);
+    const { pid, version, sessions } = this.#welcomed(client, welcome);
     standing = client;
     this.#client = client;
     this.#parts.log.info({ pid, version, sessions: sessions.length }, 'connected to the PTY host');
-    await this.#listener?.connected(sessions);
-    return client;
+    return { client, noted: this.#listener?.connected(sessions) };
+  }
+
+  #welcomed(client: HostClient, welcome: unknown): z.infer<typeof welcomeSchema> {
+    try {
+      const welcomed = welcomeSchema.parse(welcome);
+      recordHost(this.#parts, welcomed.pid);
+      return welcomed;
+    } catch (error) {
+      client.close();
+      throw error;
+    }
   }
 
   /** A host that dropped us is connected to again; one that is gone has taken its terminals along (PTY-10). */
   #broken(client: HostClient | undefined): void {
     if (client === undefined || this.#client !== client || this.#isClosed) return;
     this.#client = undefined;
-    void this.adopt().then(
-      (again) => {
-        if (again === undefined) this.#listener?.lost();
-      },
-      (error) => this.#parts.log.error({ code: (error as { code?: unknown }).code }, 'the PTY host does not answer'),
-    );
+    this.regain();
+  }
+
+  /**
+   * Asks until the host answers or is known to be gone. Its silence ends (ruling 9), and a host that was killed gives up
+   * its socket before it is seen to have ended: in neither case would anybody else look again.
+   */
+  regain(): void {
+    if (this.#isRegaining) return;
+    this.#isRegaining = true;
+    void this.#regained().finally(() => {
+      this.#isRegaining = false;
+    });
+  }
+
+  async #regained(): Promise<void> {
+    const { log, clock } = this.#parts;
+    for (let attempt = 1; !this.#isClosed; attempt++) {
+      try {
+        if ((await this.adopt()) === undefined) this.#listener?.lost();
+        return;
+      } catch (error) {
+        const { code } = error as { code?: unknown };
+        if (attempt === 1) log.error({ code }, 'the PTY host does not answer');
+        await new Promise<void>((resolve) => clock.wakeAt(clock.monoMs() + againMs, resolve));
+      }
+    }
   }
 
   /** Resolves when the host that was sent home has gone; it is not looked for again. */

@@ -35,18 +35,32 @@ export function recordedIdentity(parts: Parts): ProcessIdentity | undefined {
   }
 }
 
-/** Throws CaptureError when the process is gone. */
+/** Throws CaptureError when the process is gone, and `pty_host_failed` when a directory is in the way of the record. */
 export function recordHost(parts: Parts, pid: number): void {
   const path = recordOf(parts);
-  writeFileSync(`${path}.new`, JSON.stringify(parts.adapter.capture(pid)), { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  const identity = JSON.stringify(parts.adapter.capture(pid));
+  unlessInTheWay(path, () => {
+    writeFileSync(`${path}.new`, identity, { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  });
+}
+
+/** Only whoever put a directory there knows what it is good for. */
+function unlessInTheWay(path: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EISDIR' && code !== 'ERR_FS_EISDIR') throw error;
+    throw failed(`${path} is a directory`, [`move ${JSON.stringify(path)} away`]);
+  }
 }
 
 /** Starts a host and resolves with its pid when it listens. Throws `pty_host_failed`. */
 export async function startHost(parts: Parts): Promise<number> {
   const { program, limits } = parts.ptyHost;
   const socket = hostSocketOf(parts);
-  rmSync(socket, { force: true });
+  unlessInTheWay(socket, () => rmSync(socket, { force: true }));
   const log = openLog(parts);
   try {
     const args = [program, '--socket', socket, '--limits', JSON.stringify(limits)];
@@ -90,11 +104,11 @@ async function firstLine(pipe: Readable): Promise<Said | undefined> {
   return undefined;
 }
 
-const failed = (why: string): OperatingError =>
+const failed = (why: string, next: readonly string[] = ['custody doctor']): OperatingError =>
   new OperatingError({
     code: 'pty_host_failed',
     message: `the process that holds terminals could not be started: ${why}`,
     exitCode: 10,
     retryable: true,
-    next: ['custody doctor'],
+    next,
   });

@@ -28,8 +28,11 @@ export interface SessionDeadlines {
   onSignal(signal: DeadlineSignal<DueSession>): Promise<void>;
 }
 
+/** Between two questions to a holder that does not answer. */
+const askAgainMs = 1_000;
+
 type Parts = Pick<Runtime, 'host' | 'clock' | 'config'> & {
-  readonly sessions: Pick<SessionService, 'latestActivity' | 'journalActivity'>;
+  readonly sessions: Pick<SessionService, 'latestActivity' | 'journalActivity' | 'refresh'>;
 };
 
 export function createSessionDeadlines({ host, clock, config, sessions }: Parts): SessionDeadlines {
@@ -55,8 +58,15 @@ export function createSessionDeadlines({ host, clock, config, sessions }: Parts)
     basis,
   });
 
-  /** Output that came meanwhile and was not journaled is told first: it moves the deadline that it has outdated. */
+  /**
+   * Output that came meanwhile and was not journaled is told first: it moves the deadline that it has outdated. So the
+   * holder of the terminal is asked, and while it says nothing no silence is held against the agent (ruling 9).
+   */
   async function reach({ sessionId, basis }: DueSession): Promise<void> {
+    if (basis.kind !== 'hard' && !(await sessions.refresh(sessionId))) {
+      commands.send({ arm: dueOf(sessionId, basis, clock.monoMs() + askAgainMs) });
+      return;
+    }
     const latest = sessions.latestActivity(sessionId);
     if (basis.kind !== 'hard' && latest !== undefined && latest.activitySeq > basis.basisActivitySeq) {
       await sessions.journalActivity(sessionId);

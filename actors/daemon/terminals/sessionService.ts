@@ -9,9 +9,11 @@ import { isOutputNews, isSessionSettled, type SessionSnapshot } from '../../../m
 import type { Launch } from '../../../pty/launch/launch.ts';
 import { readTranscript } from '../../../pty/transcript/reader.ts';
 import type { CaptureEnd, HostEvent, SessionReport } from '../../../pty/wire/messages.ts';
+import { Backoff } from '../../observe/streams/backoff.ts';
 import { everyActor, intact } from '../../runtime/actorAccess.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
+import { retryPauses } from '../config.ts';
 import type { HostLink } from './hostLink.ts';
 import { launchInTerminal, type TerminalRequest } from './terminalLaunch.ts';
 
@@ -22,6 +24,9 @@ type Parts = Pick<Runtime, 'host' | 'clock' | 'log' | 'config' | 'places'> & {
 };
 
 const by = 'capture';
+
+/** A holder that takes longer to say what it has seen is asked again later. */
+const refreshMs = 2_000;
 
 export interface Activity {
   readonly activitySeq: number;
@@ -37,9 +42,12 @@ export class SessionService {
   readonly #held = new Map<string, { isGuardianLost: boolean }>();
   #emptied: (() => void) | undefined;
   #isRecovered = false;
+  #isLookingAgain = false;
+  readonly #backoff: Backoff;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#backoff = new Backoff(retryPauses(parts.config));
     parts.link.listen({
       connected: (sessions) => this.#connected(sessions),
       event: (event) => this.#logged(event.event, this.#onEvent(event)),
@@ -52,8 +60,14 @@ export class SessionService {
    * the receipts are read, so that the loss of a terminal is told before the end of its work that followed from it.
    */
   async recover(): Promise<void> {
-    if (this.#open().length > 0 && (await this.#parts.link.adopt()) === undefined) await this.#lost();
-    this.#isRecovered = true;
+    const { link } = this.#parts;
+    try {
+      if (this.#open().length > 0 && (await link.adopt()) === undefined) await this.#lost();
+      this.#isRecovered = true;
+    } catch (error) {
+      link.regain();
+      throw error;
+    }
   }
 
   /**
@@ -110,12 +124,26 @@ export class SessionService {
     });
   }
 
+  /** Learns what the terminal has said by now. False when its holder does not answer, or does not hold it. */
+  async refresh(sessionId: string): Promise<boolean> {
+    try {
+      const client = await this.#parts.link.adopt();
+      const answer = (await client?.ask({ do: 'list' }, refreshMs)) as { sessions: SessionReport[] } | undefined;
+      const report = answer?.sessions.find((session) => session.sessionId === sessionId);
+      if (report !== undefined && report.activitySeq > 0) await this.#active(report);
+      return report !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
   latestActivity(sessionId: string): Activity | undefined {
     return this.#activity.get(sessionId);
   }
 
-  holds(sessionId: string): boolean {
-    return this.#held.has(sessionId);
+  /** As long as the host of an earlier daemon has said nothing, it may hold any. */
+  mayHold(sessionId: string): boolean {
+    return this.#held.has(sessionId) || !this.#isRecovered;
   }
 
   get holdsAny(): boolean {
@@ -169,14 +197,20 @@ export class SessionService {
   /** Sessions whose terminal nobody holds; those that are being opened just now are the launch's concern. */
   async #lost(): Promise<void> {
     if (!this.#parts.link.isConnected) this.#held.clear();
-    for (const { context, value } of this.#open()) {
-      const { sessionId, scopeId } = context;
-      if (this.#held.has(sessionId) || this.#parts.isLaunching(scopeId)) continue;
-      const end = await this.#recordedEnd(sessionId);
-      const isNeverBegun = value.workload === 'final' && context.firstFailure?.cause === 'launch';
-      if (end !== undefined || isNeverBegun) await this.#submit(finished(sessionId, end ?? notHeld));
-      else await this.#submit([hostLost(sessionId)]);
+    for (const session of this.#open()) {
+      const { sessionId, scopeId } = session.context;
+      if (!this.#held.has(sessionId) && !this.#parts.isLaunching(scopeId)) await this.#unheld(session);
     }
+    this.#isRecovered = true;
+  }
+
+  /** Nobody holds the terminal: its capture had ended before, or it was lost, or there never was one. */
+  async #unheld({ context, value }: SessionSnapshot): Promise<void> {
+    const { sessionId, firstFailure } = context;
+    const end = await this.#recordedEnd(sessionId);
+    const isNeverBegun = value.workload === 'final' && firstFailure?.cause === 'launch';
+    if (end !== undefined || isNeverBegun) await this.#submit(finished(sessionId, end ?? notHeld));
+    else await this.#submit([hostLost(sessionId)]);
   }
 
   /** A host that had ended a capture wrote so into its transcript, whether or not a daemon heard of it. */
@@ -250,10 +284,12 @@ export class SessionService {
    * The work is over, and its guardian as well although it said nothing in the terminal: no marker can come. What is left
    * in the terminal is read for the bounded time (PTY-07). While the guardian lives, its marker ends the capture.
    */
-  async #finish({ context: { sessionId, scopeId } }: SessionSnapshot): Promise<void> {
+  async #finish(session: SessionSnapshot): Promise<void> {
+    const { sessionId } = session.context;
     const held = this.#held.get(sessionId);
     if (held === undefined) {
-      if (this.#isRecovered && !this.#parts.isLaunching(scopeId)) await this.#submit(finished(sessionId, notHeld));
+      // Also of a launch that is just giving up: nobody would ask again once it has.
+      if (this.#isRecovered) await this.#unheld(session);
       return;
     }
     if (!held.isGuardianLost) return;
@@ -271,7 +307,31 @@ export class SessionService {
     work.catch((error: unknown) => {
       const { code, message } = error as { code?: unknown; message?: string };
       this.#parts.log.error({ what, code, message }, 'what the PTY host reported could not be committed');
+      this.#lookAgain();
     });
+  }
+
+  /** What the store did not take is in nobody's events any more, but in the reports and the files still (K5). */
+  #lookAgain(): void {
+    if (this.#isLookingAgain) return;
+    this.#isLookingAgain = true;
+    const { clock } = this.#parts;
+    clock.wakeAt(this.#backoff.failed('look', clock.monoMs()), () => {
+      this.#isLookingAgain = false;
+      this.#logged('another look', this.#look());
+    });
+  }
+
+  async #look(): Promise<void> {
+    const client = await this.#parts.link.adopt();
+    if (client === undefined) {
+      await this.#lost();
+    } else {
+      const { sessions } = (await client.ask({ do: 'list' })) as { sessions: SessionReport[] };
+      await this.#connected(sessions);
+    }
+    for (const { context } of this.#open()) await this.#endWithoutStatus(context.runId);
+    this.#backoff.succeeded('look');
   }
 }
 
