@@ -1,0 +1,276 @@
+/** Holders of terminals that are silent, gone or in the way, and daemons that die under them. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { inState, isGone } from '../guardian/support/processes.ts';
+import { seeded } from '../host/support/random.ts';
+import { type TestDaemon, testDaemon } from '../support/daemon.ts';
+import { type Failpoint, failingDaemonCommand, holdAt, killAt } from '../support/daemonFailpoints.ts';
+import { type Named, signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { patienceMs } from '../support/patience.ts';
+import { guardianOf, opened, over, ptyHostOf, runFile, shows, size, typed } from './support/terminals.ts';
+
+const kills = process.env.CUSTODY_SOAK === '1' ? 300 : 15;
+const quick = { env: { CUSTODY_GRACE_MS: '0' } };
+
+/** Stopped until the test is over, or until it is let go on. */
+async function stopped(named: Named): Promise<() => void> {
+  signalVerified(named, 'SIGSTOP');
+  const goOn = (): void => void signalVerified(named, 'SIGCONT');
+  onTestFinished(goOn);
+  await inState(named.pid, 'T');
+  return goOn;
+}
+
+describe('D3 silence is not death (ruling 9)', () => {
+  it('of the PTY host: what is committed is listed, no second host comes, and it goes on where it was', async () => {
+    const daemon = await testDaemon().start();
+    const { sessionId } = await opened(daemon, 'echo here; while read line; do echo "got $line"; done');
+    await shows(daemon, sessionId, 'here');
+    const holder = ptyHostOf(daemon);
+    const goOn = await stopped(holder);
+    expect(await daemon.call('sessions.list', {})).toMatchObject({
+      sessions: [{ sessionId, workload: 'running.working', capture: 'capturing' }],
+    });
+    await daemon.restart();
+    expect(await daemon.call('sessions.show', { id: sessionId })).toMatchObject({
+      workload: 'running.working',
+      capture: 'capturing',
+      missing: null,
+    });
+    const silent = { code: 'pty_host_unresponsive', exitCode: 10, retryable: true };
+    expect(await daemon.refusal('sessions.send', { id: sessionId, bytes: '', enter: true })).toMatchObject(silent);
+    const { goalId } = await daemon.goal();
+    const launch = { ...daemon.launchArguments(goalId, 'true'), terminal: size };
+    expect(await daemon.refusal('runs.exec', launch)).toMatchObject(silent);
+    expect(ptyHostOf(daemon)).toEqual(holder);
+    goOn();
+    // Nobody opens a session or asks for one: the daemon finds the host again by itself.
+    const seen = async () => (await daemon.call('sessions.show', { id: sessionId })).hostSocket;
+    await expect.poll(seen, { timeout: patienceMs }).not.toBeNull();
+    await typed(daemon, sessionId, 'again');
+    await shows(daemon, sessionId, 'got again');
+    expect(ptyHostOf(daemon)).toEqual(holder);
+    await daemon.call('sessions.send', {
+      id: sessionId,
+      bytes: Buffer.from('\x04').toString('base64'),
+      paste: 'never',
+    });
+    expect(await over(daemon, sessionId)).toMatchObject({
+      capture: 'complete',
+      result: { code: 0 },
+      firstFailure: null,
+    });
+  });
+
+  it('of a guardian: its terminal works on, and it ends as it ends', async () => {
+    const daemon = await testDaemon().start();
+    const { sessionId, scopeId, runId } = await opened(daemon, 'echo here; read line; echo "got $line"; exit 5');
+    await shows(daemon, sessionId, 'here');
+    const guardian = guardianOf(daemon, scopeId);
+    const goOn = await stopped(guardian);
+    await daemon.restart();
+    await typed(daemon, sessionId, 'something');
+    await shows(daemon, sessionId, 'got something');
+    expect(guardianOf(daemon, scopeId)).toEqual(guardian);
+    expect(await daemon.call('sessions.show', { id: sessionId })).toMatchObject({
+      capture: 'capturing',
+      scope: 'unsettled',
+    });
+    goOn();
+    expect(await over(daemon, sessionId)).toMatchObject({ capture: 'complete', result: { code: 5 } });
+    expect(await daemon.proved(runId)).toMatchObject({ scope: { state: 'exited' } });
+  });
+});
+
+const points: readonly Failpoint[] = [
+  { at: 'before reserve commit' },
+  { at: 'after reserve commit' },
+  { at: 'before handshake' },
+  { at: 'after handshake' },
+  { at: 'before release commit' },
+  { at: 'after release commit' },
+  { at: 'before gate' },
+  { at: 'after gate' },
+];
+
+const ranFile = (daemon: TestDaemon, runId: string): string => join(daemon.home.dir, `ran-${runId}`);
+const ran = (daemon: TestDaemon): string => `echo $$ >> "${daemon.home.dir}/ran-$CUSTODY_RUN"; exec cat`;
+
+/** Nothing of it is left, nothing ran without a committed release or twice, and the session is over in all three respects. */
+async function expectSettled(daemon: TestDaemon, runId: string): Promise<void> {
+  const { scopeId } = await daemon.proved(runId);
+  const [session] = (await daemon.call('sessions.list', { all: true })).sessions.filter((one) => one.runId === runId);
+  const settled = await over(daemon, session!.sessionId);
+  expect(settled).toMatchObject({ scope: 'proved' });
+  const types = (await daemon.events({ actor: scopeId! })).map(({ type }) => type);
+  const launches = existsSync(ranFile(daemon, runId))
+    ? readFileSync(ranFile(daemon, runId), 'utf8').trim().split('\n').length
+    : 0;
+  expect(launches).toBeLessThanOrEqual(types.includes('launch.releaseCommitted') ? 1 : 0);
+}
+
+describe('D10 for a terminal: an end that is asked for at any step of the launch', () => {
+  it.each(
+    points.flatMap((point) => [
+      { ...point, verb: 'stop' },
+      { ...point, verb: 'cancel' },
+    ]),
+  )('$verb, $at', async ({ verb, ...point }) => {
+    const daemon = await testDaemon(quick).start(failingDaemonCommand());
+    const { goalId } = await daemon.goal();
+    const held = await holdAt(daemon, point);
+    const exec = daemon.attempt('runs.exec', { ...daemon.launchArguments(goalId, ran(daemon)), terminal: size });
+    await held.reached();
+    const [run] = (await daemon.call('runs.list', { goalId })).runs;
+    const asked =
+      verb === 'cancel'
+        ? daemon.attempt('goals.cancel', { id: goalId, waitMs: patienceMs })
+        : run && daemon.attempt('runs.stop', { id: run.runId, waitMs: patienceMs });
+    if (run !== undefined) expect(await asked).toMatchObject({ ok: true, exitCode: 0 });
+    await held.letGo();
+    const reply = await exec;
+    if (!reply.ok) expect(['launch_abandoned', 'not_released', 'preconditions_unmet']).toContain(reply.error.code);
+    await asked;
+    const [after] = (await daemon.call('runs.list', { goalId })).runs;
+    if (after === undefined) return;
+    if (run === undefined && verb === 'stop') await daemon.call('runs.stop', { id: after.runId, waitMs: patienceMs });
+    await expectSettled(daemon, after.runId);
+  });
+});
+
+describe('a daemon that is killed in the course of a terminal launch (FAULT-09)', () => {
+  it.each(points.slice(1))('$at: the terminal runs once or never, and is over', async (point) => {
+    const daemon = await testDaemon(quick).start(failingDaemonCommand());
+    const { goalId } = await daemon.goal();
+    await killAt(daemon, point);
+    const request = { ...daemon.launchArguments(goalId, ran(daemon)), terminal: size, requestId: 'the launch' };
+    await expect(daemon.attempt('runs.exec', request)).rejects.toThrow();
+    await daemon.process.exited;
+    await daemon.start();
+    const repeated = await daemon.attempt('runs.exec', request);
+    const { runId } = (await daemon.call('runs.list', { goalId })).runs[0]!;
+    if (repeated.ok) await daemon.attempt('runs.stop', { id: runId, waitMs: patienceMs });
+    await expectSettled(daemon, runId);
+  });
+});
+
+describe('what lies in the run directory', () => {
+  const runs = async (daemon: TestDaemon) => {
+    const { sessionId } = await opened(daemon, 'echo fine; exit 3');
+    expect(await over(daemon, sessionId)).toMatchObject({ capture: 'complete', result: { code: 3 } });
+  };
+
+  it('of an earlier host, a socket that nobody serves and a record that is garbage, is replaced', async () => {
+    const daemon = await testDaemon().start();
+    await runs(daemon);
+    const holder = ptyHostOf(daemon);
+    signalVerified(holder, 'SIGKILL');
+    await isGone(holder.pid);
+    writeFileSync(runFile(daemon, 'pty-host.json'), '{"pid":"garbage"');
+    await daemon.restart();
+    await runs(daemon);
+    expect(ptyHostOf(daemon)).not.toEqual(holder);
+  });
+
+  it('and is the record of a process that lives and is silent, is believed: nobody is started beside it (ruling 9)', async () => {
+    const daemon = await testDaemon().start();
+    const other = await testDaemon().start();
+    await opened(other, 'exec cat');
+    const foreign = readFileSync(runFile(other, 'pty-host.json'), 'utf8');
+    writeFileSync(runFile(daemon, 'pty-host.json'), foreign);
+    const { goalId } = await daemon.goal();
+    const launch = { ...daemon.launchArguments(goalId, 'true'), terminal: size };
+    expect(await daemon.refusal('runs.exec', launch)).toMatchObject({ code: 'pty_host_unresponsive', exitCode: 10 });
+    expect(readFileSync(runFile(daemon, 'pty-host.json'), 'utf8')).toBe(foreign);
+  });
+
+  it.each(['pty.sock', 'pty-host.json'])(
+    'and is a directory in place of %s, is named, and with it gone terminals open',
+    async (name) => {
+      const daemon = await testDaemon().start();
+      const { goalId } = await daemon.goal();
+      mkdirSync(join(runFile(daemon, name), 'something'), { recursive: true });
+      const refusal = await daemon.refusal('runs.exec', { ...daemon.launchArguments(goalId, 'true'), terminal: size });
+      expect(refusal).toMatchObject({ code: 'pty_host_failed', exitCode: 10 });
+      expect(refusal.message).toContain(name);
+      const [session] = (await daemon.call('sessions.list', { all: true })).sessions;
+      expect(await over(daemon, session!.sessionId)).toMatchObject({
+        workload: 'final',
+        firstFailure: { cause: 'launch' },
+      });
+      rmSync(runFile(daemon, name), { recursive: true });
+      await runs(daemon);
+    },
+  );
+
+  it('may have a longer name than the address of a socket holds (unix(7))', async () => {
+    const daemon = await testDaemon({ name: 'x'.repeat(150) }).start();
+    await runs(daemon);
+    await daemon.restart();
+    await runs(daemon);
+  });
+});
+
+describe('a place for transcripts that cannot be written', () => {
+  it('opens no terminal, says so by name, and leaves no session open', async () => {
+    const daemon = await testDaemon().start();
+    const { goalId } = await daemon.goal();
+    const transcripts = join(daemon.home.stateDir, 'transcripts');
+    rmSync(transcripts, { recursive: true });
+    writeFileSync(transcripts, '');
+    const refusal = await daemon.refusal('runs.exec', { ...daemon.launchArguments(goalId, 'true'), terminal: size });
+    expect(refusal).toMatchObject({ code: 'spawn_failed' });
+    const [session] = (await daemon.call('sessions.list', { all: true })).sessions;
+    expect(await over(daemon, session!.sessionId)).toMatchObject({
+      workload: 'final',
+      firstFailure: { cause: 'launch' },
+    });
+  });
+});
+
+describe('PTY host, daemon and guardians killed at seeded instants (PTY-10, FAULT-09)', () => {
+  it(
+    `${kills} kills: receipts complete, nothing launched twice, every session is over or goes on`,
+    async ({ annotate }) => {
+      const daemon = await testDaemon(quick).start();
+      const random = seeded(20_260_107);
+      const goalId = (await daemon.goal()).goalId;
+      const counts = { host: 0, daemon: 0, guardian: 0 };
+      for (let kill = 0; kill < kills; kill += 1) {
+        const victim = (['host', 'daemon', 'guardian'] as const)[random(3)]!;
+        const request = { ...daemon.launchArguments(goalId, ran(daemon)), terminal: size, requestId: `launch ${kill}` };
+        const launch = daemon.attempt('runs.exec', request).catch(() => undefined);
+        const isLate = random(2) === 0;
+        if (isLate) await launch;
+        else for (let turn = random(60); turn > 0; turn -= 1) await new Promise((resolve) => setImmediate(resolve));
+        counts[victim] += 1;
+        if (victim === 'daemon') await daemon.restart();
+        else if (victim === 'host' && existsSync(runFile(daemon, 'pty-host.json')))
+          signalVerified(ptyHostOf(daemon), 'SIGKILL');
+        else {
+          await launch;
+          const [run] = (await daemon.call('runs.list', { goalId })).runs.filter(({ scopeId }) => scopeId !== null);
+          const guardian = run && startReceipt(daemon.scopeDir(run.scopeId))?.guardian;
+          if (guardian !== undefined) signalVerified(guardian, 'SIGKILL');
+        }
+        await launch;
+        await daemon.attempt('runs.exec', request);
+      }
+      const { runs } = await daemon.call('runs.list', { goalId });
+      for (const { runId } of runs) await daemon.attempt('runs.stop', { id: runId, waitMs: patienceMs });
+      const { sessions } = await daemon.call('sessions.list', { all: true });
+      for (const { sessionId, runId } of sessions) {
+        const settled = await over(daemon, sessionId);
+        const launched = existsSync(ranFile(daemon, runId))
+          ? readFileSync(ranFile(daemon, runId), 'utf8').trim().split('\n')
+          : [];
+        expect(launched.length, sessionId).toBeLessThanOrEqual(1);
+        expect(['proved', 'unverified'], sessionId).toContain(settled.scope);
+      }
+      await annotate(`${kills} kills: ${JSON.stringify(counts)}`);
+      expect(sessions.length).toBeGreaterThan(0);
+    },
+    kills * patienceMs,
+  );
+});
