@@ -6,6 +6,7 @@ import { turns } from '../guardian/support/fifo.ts';
 import { isAlive, isGone } from '../guardian/support/processes.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { signalVerified } from '../support/daemonLeftovers.ts';
+import { occupied } from './support/occupied.ts';
 
 const size = { cols: 80, rows: 24 };
 const patience = 30_000;
@@ -245,6 +246,36 @@ async function startOf(daemon: TestDaemon, scopeId: string): Promise<Named> {
   const receipt = JSON.parse(readFileSync(join(daemon.scopeDir(scopeId), 'start.json'), 'utf8').replace(/\0+$/, ''));
   return receipt.guardian as Named;
 }
+
+describe('a store that takes nothing', () => {
+  it('as a session ends is told again: capture and status are learned without a restart (K5)', async () => {
+    const daemon = await testDaemon().start();
+    const { sessionId } = await opened(daemon, 'echo here; exec cat');
+    await shows(daemon, sessionId, 'here');
+    const { workloadPid } = await daemon.call('sessions.show', { id: sessionId });
+    const letGo = occupied(daemon);
+    process.kill(workloadPid!, 'SIGKILL');
+    const log = join(daemon.home.stateDir, 'log', 'daemon.log');
+    await expect.poll(() => readFileSync(log, 'utf8'), { timeout: patience }).toContain('could not be committed');
+    letGo();
+    expect(await over(daemon, sessionId)).toMatchObject({
+      capture: 'complete',
+      result: { how: 'signaled', signal: 9 },
+    });
+  });
+
+  it('as the PTY host dies is told again: the session is interrupted', async () => {
+    const daemon = await testDaemon().start();
+    const { sessionId } = await opened(daemon, 'echo here; exec cat');
+    await shows(daemon, sessionId, 'here');
+    const letGo = occupied(daemon);
+    signalVerified(ptyHostOf(daemon), 'SIGKILL');
+    const log = join(daemon.home.stateDir, 'log', 'daemon.log');
+    await expect.poll(() => readFileSync(log, 'utf8'), { timeout: patience }).toContain('could not be committed');
+    letGo();
+    expect(await over(daemon, sessionId)).toMatchObject({ capture: 'incomplete', interrupted: true });
+  });
+});
 
 describe('stop', () => {
   it('ends a session with what it left behind; a second one returns the first result (D10)', async () => {
