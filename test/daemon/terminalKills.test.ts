@@ -98,7 +98,7 @@ const ranFile = (daemon: TestDaemon, runId: string): string => join(daemon.home.
 const ran = (daemon: TestDaemon): string => `echo $$ >> "${daemon.home.dir}/ran-$CUSTODY_RUN"; exec cat`;
 
 /** Nothing of it is left, nothing ran without a committed release or twice, and the session is over in all three respects. */
-async function expectSettled(daemon: TestDaemon, runId: string): Promise<void> {
+async function expectSettled(daemon: TestDaemon, runId: string): Promise<{ readonly missing: string | null }> {
   const { scopeId } = await daemon.proved(runId);
   const [session] = (await daemon.call('sessions.list', { all: true })).sessions.filter((one) => one.runId === runId);
   const settled = await over(daemon, session!.sessionId);
@@ -108,6 +108,7 @@ async function expectSettled(daemon: TestDaemon, runId: string): Promise<void> {
     ? readFileSync(ranFile(daemon, runId), 'utf8').trim().split('\n').length
     : 0;
   expect(launches).toBeLessThanOrEqual(types.includes('launch.releaseCommitted') ? 1 : 0);
+  return settled;
 }
 
 describe('D10 for a terminal: an end that is asked for at any step of the launch', () => {
@@ -135,7 +136,9 @@ describe('D10 for a terminal: an end that is asked for at any step of the launch
     const [after] = (await daemon.call('runs.list', { goalId })).runs;
     if (after === undefined) return;
     if (run === undefined && verb === 'stop') await daemon.call('runs.stop', { id: after.runId, waitMs: patienceMs });
-    await expectSettled(daemon, after.runId);
+    expect((await expectSettled(daemon, after.runId)).missing, 'its holder was there all the time').not.toBe(
+      'hostLost',
+    );
   });
 });
 

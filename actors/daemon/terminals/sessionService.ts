@@ -206,9 +206,9 @@ export class SessionService {
 
   /** Nobody holds the terminal: its capture had ended before, or it was lost, or there never was one. */
   async #unheld({ context, value }: SessionSnapshot): Promise<void> {
-    const { sessionId, firstFailure } = context;
+    const { sessionId, status } = context;
     const end = await this.#recordedEnd(sessionId);
-    const isNeverBegun = value.workload === 'final' && firstFailure?.cause === 'launch';
+    const isNeverBegun = value.workload === 'final' && status === null;
     if (end !== undefined || isNeverBegun) await this.#submit(finished(sessionId, end ?? notHeld));
     else await this.#submit([hostLost(sessionId)]);
   }
