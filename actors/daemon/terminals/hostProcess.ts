@@ -35,6 +35,9 @@ export function recordedIdentity(parts: Parts): ProcessIdentity | undefined {
   }
 }
 
+/** What a busy machine needs to start a Node; one that hangs before it listens would hold up its launch for ever. */
+const startMs = 30_000;
+
 /** Throws CaptureError when the process is gone, and `pty_host_failed` when a directory is in the way of the record. */
 export function recordHost(parts: Parts, pid: number): void {
   const path = recordOf(parts);
@@ -65,14 +68,18 @@ export async function startHost(parts: Parts): Promise<number> {
   try {
     const args = [program, '--socket', socket, '--limits', JSON.stringify(limits)];
     // Its terminals must not be hung up with the daemon's, and it must not hold the daemon's directory.
+    const end = new AbortController();
     const child = spawn(process.execPath, args, {
+      signal: end.signal,
+      killSignal: 'SIGKILL',
       cwd: '/',
       detached: true,
       env: hostEnvironment(),
       stdio: ['ignore', log, log, 'pipe'],
     });
     child.on('error', () => {}); // told by the end of the pipe
-    const said = await firstLine(child.stdio[3] as Readable);
+    const timer = setTimeout(() => end.abort(), startMs);
+    const said = await firstLine(child.stdio[3] as Readable).finally(() => clearTimeout(timer));
     child.unref();
     if (said?.ok === true) return said.pid;
     throw failed(said === undefined ? 'it ended before it listened' : said.message);
