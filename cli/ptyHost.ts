@@ -24,6 +24,15 @@ const limits = z.object({
   idleMs: z.int().positive().default(60_000),
 });
 
+/** The log may be on a full disk, and that is no reason to hang up on anybody. */
+function note(line: string): void {
+  try {
+    writeSync(2, line);
+  } catch {
+    // Nobody is left to be told.
+  }
+}
+
 async function main(): Promise<void> {
   process.umask(0o077);
   if (values.socket === undefined) throw new Error('--socket is missing');
@@ -35,7 +44,7 @@ async function main(): Promise<void> {
       renderedScreens(createScreens({ workerPath: new URL('./screenWorker.js', import.meta.url), onReply })),
   });
   // Each session's state is its own. Ending here would hang up every other terminal, so a fault is written down instead.
-  process.on('uncaughtException', (error) => process.stderr.write(`${new Date().toISOString()} ${error.stack}\n`));
+  process.on('uncaughtException', (error) => note(`${new Date().toISOString()} ${error.stack}\n`));
   for (const signal of ['SIGHUP', 'SIGINT'] as const) process.on(signal, () => {});
   // The terminals of others end with this process, so it goes only when there are none.
   process.on('SIGTERM', () => {

@@ -167,12 +167,15 @@ function sessionOf({ host, store }: DaemonContext, typed: string): SessionSnapsh
   return required(host, 'ptySession', resolveId(store, 'ptySession', typed));
 }
 
+/** What is committed can be shown without a host that takes longer. */
+const listMs = 2_000;
+
 /** What the host says of its sessions now; nothing when there is no host. */
 async function reports({ ptyHostLink, sessions, log }: DaemonContext): Promise<Map<string, SessionReport>> {
   if (!sessions.holdsAny) return new Map();
   try {
     const client = await ptyHostLink.adopt();
-    const answer = (await client?.ask({ do: 'list' })) as { sessions: SessionReport[] } | undefined;
+    const answer = (await client?.ask({ do: 'list' }, listMs)) as { sessions: SessionReport[] } | undefined;
     return new Map(answer?.sessions.map((report) => [report.sessionId, report]));
   } catch (error) {
     log.warn({ code: (error as { code?: unknown }).code }, 'the PTY host does not say what it holds');
