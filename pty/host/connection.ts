@@ -11,6 +11,17 @@ import type { Viewer } from './viewer.ts';
 const inputWaitBytes = 64 * 1024;
 /** Answers that a peer has not read before it is not listened to any more. */
 const unreadMaxBytes = 4 * 1024 * 1024;
+/** Questions that are being answered before a peer is not listened to any more. */
+const unansweredMax = 64;
+/** These last as long as something outside does, so any number of them may be open. */
+const lasting: ReadonlySet<HostRequest['do']> = new Set([
+  'wait',
+  'open',
+  'release',
+  'abandon',
+  'finish',
+  'send',
+] as const);
 
 export type Handler = (connection: Connection, request: HostRequest) => unknown;
 
@@ -19,6 +30,7 @@ export class Connection {
   readonly #handle: Handler;
   readonly #reader = new FrameReader();
   #attached: { readonly session: Session; readonly viewer: Viewer } | undefined;
+  #unanswered = 0;
   role: 'unknown' | 'daemon' | 'client' = 'unknown';
 
   constructor(socket: Socket, handle: Handler) {
@@ -74,7 +86,8 @@ export class Connection {
   /** Nothing that a peer asks for or types piles up here because somebody does not read it. */
   #regulate(): void {
     const typed = this.#attached?.session.pendingInputBytes ?? 0;
-    if (typed > inputWaitBytes || this.socket.writableLength > unreadMaxBytes) this.socket.pause();
+    const isBehind = this.socket.writableLength > unreadMaxBytes || this.#unanswered > unansweredMax;
+    if (typed > inputWaitBytes || isBehind) this.socket.pause();
     else this.socket.resume();
   }
 
@@ -85,11 +98,19 @@ export class Connection {
       return;
     }
     const { request } = parsed;
+    const isQuick = !lasting.has(request.do);
+    if (isQuick) this.#unanswered += 1;
+    this.#regulate();
+    const reply = await this.#replyTo(request);
+    if (isQuick) this.#unanswered -= 1;
+    this.#reply(reply);
+  }
+
+  async #replyTo(request: HostRequest): Promise<HostReply> {
     try {
-      const data = await this.#handle(this, request);
-      this.#reply({ reply: request.id, ok: true, data: data ?? {} });
+      return { reply: request.id, ok: true, data: (await this.#handle(this, request)) ?? {} };
     } catch (error) {
-      this.#reply({ reply: request.id, ok: false, error: errorOf(error) });
+      return { reply: request.id, ok: false, error: errorOf(error) };
     }
   }
 

@@ -86,6 +86,7 @@ export class HostServer {
 
   #launching(): Pick<Verbs, 'hello' | 'open' | 'release' | 'abandon' | 'finish' | 'forget' | 'list' | 'leave'> {
     const { sessions } = this.#options;
+    const reports = () => ({ sessions: sessions.reports });
     const daemonOnly =
       <Request>(verb: (request: Request) => unknown) =>
       (connection: Connection, request: Request): unknown => {
@@ -94,10 +95,7 @@ export class HostServer {
       };
     return {
       hello: (connection, request) => this.#hello(connection, request),
-      list: async () => {
-        await everythingRead();
-        return { sessions: sessions.reports };
-      },
+      list: (_, { fresh }) => (fresh ? everythingRead().then(() => reports()) : reports()),
       open: daemonOnly((request) => sessions.open(request)),
       release: daemonOnly(({ sessionId }) => released(sessions.get(sessionId))),
       abandon: daemonOnly(({ sessionId }) => sessions.get(sessionId).abandon()),

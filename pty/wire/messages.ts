@@ -68,7 +68,8 @@ export const requestSchema = z.discriminatedUnion('do', [
   z.object({ do: z.literal('finish'), id: count, sessionId, reason: z.string(), withinMs: count }),
   /** The daemon has committed how the capture ended. */
   z.object({ do: z.literal('forget'), id: count, sessionId }),
-  z.object({ do: z.literal('list'), id: count }),
+  /** `fresh`: with what lies in the terminals at this moment; without it, as it was last read. */
+  z.object({ do: z.literal('list'), id: count, fresh: z.boolean().optional() }),
   z.object({
     do: z.literal('attach'),
     id: count,

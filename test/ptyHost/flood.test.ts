@@ -74,8 +74,8 @@ describe('a viewer that stops reading while 50 MB are written', () => {
     await slow.event('captureEnded', session.id);
     const gaps = eventsOf(slow, 'gap');
     expect(gaps.length).toBeGreaterThan(0);
-    const { from, to } = gaps.at(-1)!;
-    expect(to - from).toBeGreaterThan(floodBytes / 2);
+    // One, or several where it was brought up to date on the way; either way it is told what it did not get.
+    expect(gaps.reduce((sum, { from, to }) => sum + to - from, 0)).toBeGreaterThan(floodBytes / 2);
     const fresh = eventsOf(slow, 'screen').at(-1)!;
     expect(fresh.offset).toBe(bytes);
     expect(Buffer.from(fresh.repaint, 'base64').toString()).toContain('the last line');

@@ -128,7 +128,9 @@ export class SessionService {
   async refresh(sessionId: string): Promise<boolean> {
     try {
       const client = await this.#parts.link.adopt();
-      const answer = (await client?.ask({ do: 'list' }, refreshMs)) as { sessions: SessionReport[] } | undefined;
+      const answer = (await client?.ask({ do: 'list', fresh: true }, refreshMs)) as
+        | { sessions: SessionReport[] }
+        | undefined;
       const report = answer?.sessions.find((session) => session.sessionId === sessionId);
       if (report !== undefined && report.activitySeq > 0) await this.#active(report);
       return report !== undefined;
