@@ -92,7 +92,9 @@ describe('a shell with job control (linux cases 71, 72)', () => {
     async (_, argv, prompt) => {
       const shell = await program(argv);
       await shell.shows(prompt);
-      await shell.keys('cat\r');
+      // What is typed before a program has the terminal is the shell's; so each is seen to be there first.
+      await shell.keys('echo u"p"; cat\r');
+      await shell.shows('up');
       await shell.keys('into the cat\r');
       await expect
         .poll(async () => (await shell.screen()).lines.filter((line) => line === 'into the cat').length, {
@@ -105,7 +107,10 @@ describe('a shell with job control (linux cases 71, 72)', () => {
         .toMatch(/stopped|suspended|Stopped/i);
       await shell.keys('jobs; echo job"s"done\r');
       await shell.shows('jobsdone');
+      const cats = async () => (await shell.screen()).lines.filter((line) => line.includes('cat')).length;
+      const before = await cats();
       await shell.keys('fg\r');
+      await expect.poll(cats, { timeout: waitMs }).toBeGreaterThan(before);
       await shell.keys('again\r');
       await expect
         .poll(async () => (await shell.screen()).lines.filter((line) => line === 'again').length, { timeout: waitMs })
@@ -174,8 +179,12 @@ describe('a program of the whole screen', () => {
     await tmux.shows('│');
     await tmux.repaintsAlike();
     await tmux.resize(100, 20);
-    await tmux.keys('tput cols\r');
-    await tmux.shows('49');
+    // Its pane learns of the size when tmux has come round to it, and nothing says so.
+    const asked = async () => {
+      await tmux.keys('tput cols\r');
+      return (await tmux.screen()).lines.some((line) => /│\s*49$/.test(line));
+    };
+    await expect.poll(asked, { timeout: waitMs }).toBe(true);
     await tmux.keys('exit\r');
     await tmux.keys('exit\r');
     await tmux.endedWith(0);
