@@ -14,7 +14,7 @@ describe('what no command understands', () => {
   it.each([
     [['gaols'], 'unknown command', 'custody goals'],
     [['goals', 'lst'], 'unknown command', 'custody goals list'],
-    [['runs'], 'needs one of: exec, list, show, logs, wait, stop', 'custody runs --help'],
+    [['runs'], 'needs one of: exec, list, show, logs, result, wait, stop', 'custody runs --help'],
     [['goals', 'add'], "missing required argument 'title'", 'custody goals add [options] <title>'],
     [['goals', 'show', 'G1', 'G2'], 'too many arguments', 'custody goals show [options] <goal>'],
     [['status', '--jsn'], 'unknown option', 'custody status --json'],
@@ -22,7 +22,7 @@ describe('what no command understands', () => {
     [['runs', 'wait', 'R1', '--wait', 'soon'], 'Give a duration', 'custody runs wait --help'],
     [['runs', 'wait', 'R1', '--until', 'dawn'], 'ended, proved', 'custody runs wait --help'],
     [['runs', 'exec', 'G1', '-x', '--', 'ls'], "unknown option '-x'", 'custody runs exec GOAL [options] -- CMD'],
-    [['runs', 'exec', 'G1', '--exit-status', '--', 'ls'], 'needs --wait or --follow', '--wait --exit-status'],
+    [['runs', 'exec', 'G1', '--exit-status', '--', 'ls'], 'needs --wait, --follow or --attach', '--wait --exit-status'],
     [['runs', 'exec', 'G1', '--env', 'NOT_HERE', '--', 'ls'], 'no such variable', '--env NOT_HERE=VALUE'],
     [['runs', 'exec', 'G1', '--stdin', 'missing', '--', 'ls'], 'ENOENT', '--stdin FILE'],
     [['goals', 'add', 'x', '--request', '.'], 'EISDIR', '--request FILE'],

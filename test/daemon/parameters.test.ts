@@ -46,7 +46,7 @@ describe('every parameter of section 0.2 that something goes by', () => {
     for (const value of [minimum, maximum])
       expect(load({ [variable]: String(value) }).config).toMatchObject({ [name]: value });
     const message = `at least ${minimum} and at most ${maximum}`;
-    for (const value of [minimum - 1, maximum + 1, 2 ** 31, '', '1e3', '0x10', ' 5', '1.5'])
+    for (const value of [minimum - 1, maximum + 1, '', '1e3', '0x10', ' 5', '1.5'])
       expect(() => load({ [variable]: String(value) }), String(value)).toThrow(message);
     // A timer that is longer fires at once (Node, setTimeout), and some are several of these together.
     if (unit === 'ms') expect(3 * maximum).toBeLessThan(2 ** 31);
