@@ -65,8 +65,13 @@ export class Invocation {
       return { source, first: await source.next() };
     });
     if (lines.first.done) return;
-    yield lines.first.value;
-    yield* lines.source;
+    try {
+      yield lines.first.value;
+      yield* lines.source;
+    } finally {
+      // Whoever has heard enough with the first line leaves before the rest was begun.
+      await lines.source.return();
+    }
   }
 
   /** Runs `ask` with the announced daemon; where nobody listens nothing was sent, so it is run again with a new one. */
