@@ -186,6 +186,8 @@ describe('a program of the whole screen', () => {
     };
     await expect.poll(asked, { timeout: waitMs }).toBe(true);
     await tmux.keys('exit\r');
+    const split = async () => (await tmux.screen()).lines.some((line) => line.includes('│'));
+    await expect.poll(split, { timeout: waitMs }).toBe(false);
     await tmux.keys('exit\r');
     await tmux.endedWith(0);
   });
