@@ -63,7 +63,7 @@ describe('the last words', () => {
   it('of what stays behind in the background are part of it (81)', async () => {
     const host = await ptyHost();
     const daemon = await host.daemon();
-    const script = '(trap "" HUP; read line < gate; echo from behind) & echo leader; exit 0';
+    const script = 'trap "" HUP; (read line < gate; echo from behind) & echo leader; exit 0';
     const session = await host.open(daemon, ['sh', '-c', `mkfifo gate; ${script}`]);
     await daemon.until(() => session.transcript().includes('leader'));
     writeFileSync(join(host.directory, 'gate'), 'go\n');
