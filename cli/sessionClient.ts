@@ -36,8 +36,7 @@ export async function connectToHost(places: Places, handlers: Handlers = {}): Pr
     const { client } = await withSocketAddress(join(places.runDir, 'pty.sock'), (address) =>
       HostClient.connect({ address, role: 'client', event: nothing, ended: nothing, ...handlers }),
     );
-    const { sessions } = (await client.ask({ do: 'list' })) as { readonly sessions: readonly SessionReport[] };
-    return { client, sessions };
+    return { client, sessions: await client.sessions() };
   } catch (error) {
     const { code } = error as { readonly code?: unknown };
     if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'host_gone'].includes(code as string)) return undefined;

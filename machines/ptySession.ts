@@ -138,14 +138,16 @@ export const ptySessionMachine = sessionSetup.createMachine({
 export type SessionSnapshot = SnapshotFrom<typeof ptySessionMachine>;
 
 /** Whether nothing about the session is open any more, over all three regions (ruling 14). */
-export function isSessionSettled(session: SessionSnapshot): boolean {
-  const { workload, capture, scope } = session.value;
-  const isCaptured = capture === 'complete' || capture === 'incomplete';
-  return isWorkloadOver(workload) && isCaptured && scope === 'proved';
-}
+export const isSessionSettled = (session: SessionSnapshot): boolean =>
+  isWorkloadOver(session) && isCaptureOver(session) && session.value.scope === 'proved';
 
-const isWorkloadOver = (workload: SessionSnapshot['value']['workload']): boolean =>
+/** The agent has ended, whether or not anybody recorded how. */
+export const isWorkloadOver = ({ value: { workload } }: SessionSnapshot): boolean =>
   workload === 'final' || workload === 'indeterminate';
+
+/** Nothing more is recorded of what it said. */
+export const isCaptureOver = ({ value: { capture } }: SessionSnapshot): boolean =>
+  capture === 'complete' || capture === 'incomplete';
 
 /** Digest of the result that counts, or null: valid, finalised by an authentic status, and before any failure (I-33). */
 export function acceptableResult({ value, context }: SessionSnapshot): string | null {
@@ -158,9 +160,9 @@ export function acceptableResult({ value, context }: SessionSnapshot): string | 
  * and the loss that it follows from are told by two witnesses, in either order. Work that had brought its result, or was
  * being ended, was not.
  */
-export function isInterrupted({ value, context }: SessionSnapshot): boolean {
-  const { firstFailure, capture, structured } = context;
-  if (!isWorkloadOver(value.workload) || structured !== null) return false;
+export function isInterrupted(session: SessionSnapshot): boolean {
+  const { firstFailure, capture, structured } = session.context;
+  if (!isWorkloadOver(session) || structured !== null) return false;
   if (firstFailure?.cause === 'status') return true;
   return capture?.fault === 'hostLost' && (firstFailure === null || firstFailure.cause === 'capture');
 }

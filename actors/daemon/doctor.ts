@@ -69,9 +69,7 @@ async function terminalCheck(context: DaemonContext): Promise<CheckView> {
   try {
     const client = await context.ptyHostLink.adopt();
     if (client === undefined) return good(id, 'no process holds terminals');
-    const { sessions } = (await client.ask({ do: 'list' }, terminalAnswerMs)) as {
-      readonly sessions: readonly unknown[];
-    };
+    const sessions = await client.sessions({ withinMs: terminalAnswerMs });
     return good(id, `pid ${pid} holds ${sessions.length} terminal(s)`);
   } catch {
     const silence = `pid ${pid} holds the terminals and does not answer; their work goes on`;

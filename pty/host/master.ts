@@ -4,17 +4,9 @@
  * no call reaches the descriptors, which by then may be somebody else's.
  */
 import { closeSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { ReadStream } from 'node:tty';
 import { InputQueue } from './inputQueue.ts';
-
-interface Native {
-  open(cols: number, rows: number): { master: number; slave: number; pty: string };
-  resize(fd: number, cols: number, rows: number): void;
-}
-
-/** Only `open` and `resize` of node-pty: its spawn has a thread per terminal, and closes what it should drain. */
-const { native } = createRequire(import.meta.url)('node-pty') as { native: Native };
+import { nodePty } from './nodePty.ts';
 
 export interface Size {
   readonly cols: number;
@@ -39,7 +31,7 @@ export class Master {
 
   /** Throws node-pty's error when the system has no terminal left (openpty(3)). */
   constructor({ cols, rows, inputMaxBytes, output, broken }: MasterOptions) {
-    const { master, slave } = native.open(cols, rows);
+    const { master, slave } = nodePty.open(cols, rows);
     this.#fd = master;
     this.#slave = slave;
     this.#size = { cols, rows };
@@ -80,7 +72,7 @@ export class Master {
   /** The program is told by SIGWINCH, unless the size is the one it has. False when the terminal has ended. */
   resize(size: Size): boolean {
     if (!this.#isOpen) return false;
-    native.resize(this.#fd, size.cols, size.rows);
+    nodePty.resize(this.#fd, size.cols, size.rows);
     this.#size = size;
     return true;
   }

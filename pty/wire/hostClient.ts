@@ -11,7 +11,14 @@ import {
   outputOf,
 } from './frames.ts';
 import { HostError, type HostErrorCode } from './hostError.ts';
-import { eventSchema, type HostEvent, type HostRequest, hostProtocol, replySchema } from './messages.ts';
+import {
+  eventSchema,
+  type HostEvent,
+  type HostRequest,
+  hostProtocol,
+  replySchema,
+  type SessionReport,
+} from './messages.ts';
 
 type WithoutId<Request> = Request extends unknown ? Omit<Request, 'id'> : never;
 export type Ask = WithoutId<HostRequest>;
@@ -87,6 +94,12 @@ export class HostClient {
       });
       this.#socket.write(jsonFrame({ ...request, id }));
     });
+  }
+
+  /** What the host says of its sessions; `fresh` with what lies in the terminals at this moment. Rejects as `ask` does. */
+  async sessions({ fresh = false, withinMs = answerMs } = {}): Promise<readonly SessionReport[]> {
+    const { sessions } = (await this.ask({ do: 'list', fresh }, withinMs)) as { readonly sessions: SessionReport[] };
+    return sessions;
   }
 
   /** Keys for the attached session. False when the socket holds as much as it likes to: wait for `drained`. */

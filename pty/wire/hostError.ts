@@ -11,8 +11,6 @@ export type HostErrorCode =
   | 'launch_failed'
   | 'release_failed'
   | 'input_full'
-  | 'read_only'
-  | 'not_attached'
   | 'screen_unavailable'
   | 'pattern_invalid'
   | 'pattern_too_slow'

@@ -1,19 +1,12 @@
 /** A real terminal with an emulator behind it, for programs that are to be used as a person uses them. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { ReadStream } from 'node:tty';
 import type headless from '@xterm/headless';
 import { onTestFinished } from 'vitest';
 import { InputQueue } from '../../pty/host/inputQueue.ts';
+import { nodePty } from '../../pty/host/nodePty.ts';
 import { createEmulator } from '../../pty/transcript/emulator.ts';
-
-interface Native {
-  open(cols: number, rows: number): { master: number; slave: number; pty: string };
-  resize(fd: number, cols: number, rows: number): void;
-}
-
-const { native } = createRequire(import.meta.url)('node-pty') as { native: Native };
 
 export interface Size {
   readonly cols: number;
@@ -40,7 +33,7 @@ export class TestTerminal {
   #waiters: (() => void)[] = [];
 
   constructor({ cols, rows }: Size) {
-    const { master, slave, pty } = native.open(cols, rows);
+    const { master, slave, pty } = nodePty.open(cols, rows);
     this.#master = master;
     this.#slave = slave;
     this.path = pty;
@@ -94,7 +87,7 @@ export class TestTerminal {
 
   resize({ cols, rows }: Size): void {
     this.emulator.resize(cols, rows);
-    native.resize(this.#master, cols, rows);
+    nodePty.resize(this.#master, cols, rows);
   }
 
   /** A terminal that somebody has stopped takes nothing until it goes on. */

@@ -1,5 +1,5 @@
 /** Terminals, as people and agents drive them. Watching and typing change no ownership, deadline or Goal (PTY-08). */
-import type { SessionSnapshot } from '../../../machines/ptySession.ts';
+import { isCaptureOver, isWorkloadOver, type SessionSnapshot } from '../../../machines/ptySession.ts';
 import type { Ask } from '../../../pty/wire/hostClient.ts';
 import { HostError } from '../../../pty/wire/hostError.ts';
 import type { SessionReport, WaitCondition } from '../../../pty/wire/messages.ts';
@@ -159,9 +159,7 @@ const aborted = (signal: AbortSignal): Promise<undefined> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }));
 
 /** Its end is known, and everything that it said is recorded or given up. */
-const isOver = ({ value }: SessionSnapshot): boolean =>
-  (value.workload === 'final' || value.workload === 'indeterminate') &&
-  (value.capture === 'complete' || value.capture === 'incomplete');
+const isOver = (session: SessionSnapshot): boolean => isWorkloadOver(session) && isCaptureOver(session);
 
 function sessionOf({ host, store }: DaemonContext, typed: string): SessionSnapshot {
   return required(host, 'ptySession', resolveId(store, 'ptySession', typed));
@@ -175,8 +173,8 @@ async function reports({ ptyHostLink, sessions, log }: DaemonContext): Promise<M
   if (!sessions.holdsAny) return new Map();
   try {
     const client = await ptyHostLink.adopt();
-    const answer = (await client?.ask({ do: 'list' }, listMs)) as { sessions: SessionReport[] } | undefined;
-    return new Map(answer?.sessions.map((report) => [report.sessionId, report]));
+    const held = await client?.sessions({ withinMs: listMs });
+    return new Map(held?.map((report) => [report.sessionId, report]));
   } catch (error) {
     log.warn({ code: (error as { code?: unknown }).code }, 'the PTY host does not say what it holds');
     return new Map();

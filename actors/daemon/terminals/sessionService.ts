@@ -5,7 +5,13 @@
  */
 import { join } from 'node:path';
 import type { Observation } from '../../../machines/identity.ts';
-import { isOutputNews, isSessionSettled, type SessionSnapshot } from '../../../machines/ptySession.ts';
+import {
+  isCaptureOver,
+  isOutputNews,
+  isSessionSettled,
+  isWorkloadOver,
+  type SessionSnapshot,
+} from '../../../machines/ptySession.ts';
 import type { Launch } from '../../../pty/launch/launch.ts';
 import { readTranscript } from '../../../pty/transcript/reader.ts';
 import type { CaptureEnd, HostEvent, SessionReport } from '../../../pty/wire/messages.ts';
@@ -128,10 +134,8 @@ export class SessionService {
   async refresh(sessionId: string): Promise<boolean> {
     try {
       const client = await this.#parts.link.adopt();
-      const answer = (await client?.ask({ do: 'list', fresh: true }, refreshMs)) as
-        | { sessions: SessionReport[] }
-        | undefined;
-      const report = answer?.sessions.find((session) => session.sessionId === sessionId);
+      const reports = await client?.sessions({ fresh: true, withinMs: refreshMs });
+      const report = reports?.find((session) => session.sessionId === sessionId);
       if (report !== undefined && report.activitySeq > 0) await this.#active(report);
       return report !== undefined;
     } catch {
@@ -169,13 +173,13 @@ export class SessionService {
   follow(session: SessionSnapshot): void {
     const { sessionId } = session.context;
     if (isSessionSettled(session)) this.#activity.delete(sessionId);
-    if (isCapturing(session) && isWorkloadOver(session)) this.#logged('finish', this.#finish(session));
+    if (!isCaptureOver(session) && isWorkloadOver(session)) this.#logged('finish', this.#finish(session));
   }
 
   #open(): SessionSnapshot[] {
     const open: SessionSnapshot[] = [];
     for (const { snapshot } of everyActor(this.#parts.host, 'ptySession', { settled: false })) {
-      if (snapshot !== 'corrupt' && isCapturing(snapshot)) open.push(snapshot);
+      if (snapshot !== 'corrupt' && !isCaptureOver(snapshot)) open.push(snapshot);
     }
     return open;
   }
@@ -329,8 +333,7 @@ export class SessionService {
     if (client === undefined) {
       await this.#lost();
     } else {
-      const { sessions } = (await client.ask({ do: 'list' })) as { sessions: SessionReport[] };
-      await this.#connected(sessions);
+      await this.#connected(await client.sessions());
     }
     for (const { context } of this.#open()) await this.#endWithoutStatus(context.runId);
     this.#backoff.succeeded('look');
@@ -338,12 +341,6 @@ export class SessionService {
 }
 
 const notHeld: CaptureEnd = { eof: false, complete: false, reason: 'notHeld', bytes: 0 };
-
-const isCapturing = ({ value }: SessionSnapshot): boolean =>
-  value.capture === 'capturing' || value.capture === 'draining';
-
-const isWorkloadOver = ({ value }: SessionSnapshot): boolean =>
-  value.workload === 'final' || value.workload === 'indeterminate';
 
 const hostLost = (sessionId: string) =>
   draft('capture.fault', {

@@ -1,19 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { ReadStream } from 'node:tty';
 import { onTestFinished } from 'vitest';
+import { nodePty } from '../../../pty/host/nodePty.ts';
 import { createEndMarkerScanner } from '../../../pty/launch/endMarker.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { LaunchChanges, Scope } from './scope.ts';
 import { gated, workDirectory } from './scope.ts';
-
-interface Native {
-  open(cols: number, rows: number): { master: number; slave: number; pty: string };
-  resize(fd: number, cols: number, rows: number): void;
-}
-
-const { native } = createRequire(import.meta.url)('node-pty') as { native: Native };
 
 /** A pseudo terminal with a reader, as a person would see it. */
 export interface Terminal {
@@ -51,7 +44,7 @@ function settleable(): { promise: Promise<void>; resolve(): void; reject(error: 
 }
 
 export function openTerminal(): Terminal {
-  const { master, slave, pty } = native.open(80, 24);
+  const { master, slave, pty } = nodePty.open(80, 24);
   const nonce = randomBytes(16).toString('hex');
   const scanner = createEndMarkerScanner(nonce);
   const stream = new ReadStream(master);
@@ -83,7 +76,7 @@ export function openTerminal(): Terminal {
     path: pty,
     nonce,
     type: (text) => void writeSync(master, text),
-    resize: (cols, rows) => native.resize(master, cols, rows),
+    resize: (cols, rows) => nodePty.resize(master, cols, rows),
     output,
     saw: (text) =>
       new Promise((resolve, reject) => {
