@@ -256,7 +256,9 @@ describe('a store that takes nothing', () => {
     const letGo = occupied(daemon);
     process.kill(workloadPid!, 'SIGKILL');
     const log = join(daemon.home.stateDir, 'log', 'daemon.log');
-    await expect.poll(() => readFileSync(log, 'utf8'), { timeout: patience }).toContain('what the PTY host reported could not be committed');
+    await expect
+      .poll(() => readFileSync(log, 'utf8'), { timeout: patience })
+      .toContain('what the PTY host reported could not be committed');
     letGo();
     expect(await over(daemon, sessionId)).toMatchObject({
       capture: 'complete',
@@ -271,7 +273,9 @@ describe('a store that takes nothing', () => {
     const letGo = occupied(daemon);
     signalVerified(ptyHostOf(daemon), 'SIGKILL');
     const log = join(daemon.home.stateDir, 'log', 'daemon.log');
-    await expect.poll(() => readFileSync(log, 'utf8'), { timeout: patience }).toContain('what the PTY host reported could not be committed');
+    await expect
+      .poll(() => readFileSync(log, 'utf8'), { timeout: patience })
+      .toContain('what the PTY host reported could not be committed');
     letGo();
     expect(await over(daemon, sessionId)).toMatchObject({ capture: 'incomplete', interrupted: true });
   });
