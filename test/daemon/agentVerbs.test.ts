@@ -138,7 +138,7 @@ describe('a result', () => {
 describe('a call for input', () => {
   it('is answered by what is sent, and the agent works again', async () => {
     const daemon = await testDaemon().start();
-    const { session, sessionId, turn } = await agent(daemon, { ending: 'stty -echo; read line; exit 4' });
+    const { session, sessionId, turn } = await agent(daemon, { ending: 'stty -echo; read line; read last; exit 4' });
     await turn.release();
     expect(await daemon.call('agent.needInput', { session, reason: 'which_branch' })).toMatchObject({
       state: 'running.needsInput',
@@ -151,6 +151,8 @@ describe('a call for input', () => {
       return events.some(({ outcome }) => outcome === 'changed') || undefined;
     };
     await eventually('the answer in the journal', isAnswered);
+    // Only now may it end: the status of an agent that is quicker than the journal would be told before its answer.
+    await typed(daemon, sessionId, 'that was all');
     expect(await over(daemon, sessionId)).toMatchObject({ result: { code: 4 }, firstFailure: null });
   });
 });
