@@ -3,14 +3,12 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { inState, isGone } from '../guardian/support/processes.ts';
-import { seeded } from '../host/support/random.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { type Failpoint, failingDaemonCommand, holdAt, killAt } from '../support/daemonFailpoints.ts';
-import { type Named, signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { type Named, signalVerified } from '../support/daemonLeftovers.ts';
 import { patienceMs } from '../support/patience.ts';
 import { guardianOf, opened, over, ptyHostOf, runFile, shows, size, typed } from './support/terminals.ts';
 
-const kills = process.env.CUSTODY_SOAK === '1' ? 300 : 15;
 const quick = { env: { CUSTODY_GRACE_MS: '0' } };
 
 /** Stopped until the test is over, or until it is let go on. */
@@ -230,50 +228,4 @@ describe('a place for transcripts that cannot be written', () => {
       firstFailure: { cause: 'launch' },
     });
   });
-});
-
-describe('PTY host, daemon and guardians killed at seeded instants (PTY-10, FAULT-09)', () => {
-  it(
-    `${kills} kills: receipts complete, nothing launched twice, every session is over or goes on`,
-    async ({ annotate }) => {
-      const daemon = await testDaemon(quick).start();
-      const random = seeded(20_260_107);
-      const goalId = (await daemon.goal()).goalId;
-      const counts = { host: 0, daemon: 0, guardian: 0 };
-      for (let kill = 0; kill < kills; kill += 1) {
-        const victim = (['host', 'daemon', 'guardian'] as const)[random(3)]!;
-        const request = { ...daemon.launchArguments(goalId, ran(daemon)), terminal: size, requestId: `launch ${kill}` };
-        const launch = daemon.attempt('runs.exec', request).catch(() => undefined);
-        const isLate = random(2) === 0;
-        if (isLate) await launch;
-        else for (let turn = random(60); turn > 0; turn -= 1) await new Promise((resolve) => setImmediate(resolve));
-        counts[victim] += 1;
-        if (victim === 'daemon') await daemon.restart();
-        else if (victim === 'host' && existsSync(runFile(daemon, 'pty-host.json')))
-          signalVerified(ptyHostOf(daemon), 'SIGKILL');
-        else {
-          await launch;
-          const [run] = (await daemon.call('runs.list', { goalId })).runs.filter(({ scopeId }) => scopeId !== null);
-          const guardian = run && startReceipt(daemon.scopeDir(run.scopeId))?.guardian;
-          if (guardian !== undefined) signalVerified(guardian, 'SIGKILL');
-        }
-        await launch;
-        await daemon.attempt('runs.exec', request);
-      }
-      const { runs } = await daemon.call('runs.list', { goalId });
-      for (const { runId } of runs) await daemon.attempt('runs.stop', { id: runId, waitMs: patienceMs });
-      const { sessions } = await daemon.call('sessions.list', { all: true });
-      for (const { sessionId, runId } of sessions) {
-        const settled = await over(daemon, sessionId);
-        const launched = existsSync(ranFile(daemon, runId))
-          ? readFileSync(ranFile(daemon, runId), 'utf8').trim().split('\n')
-          : [];
-        expect(launched.length, sessionId).toBeLessThanOrEqual(1);
-        expect(['proved', 'unverified'], sessionId).toContain(settled.scope);
-      }
-      await annotate(`${kills} kills: ${JSON.stringify(counts)}`);
-      expect(sessions.length).toBeGreaterThan(0);
-    },
-    kills * patienceMs,
-  );
 });
