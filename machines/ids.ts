@@ -16,6 +16,10 @@ export const repoIdSchema = opaque.brand<'RepoId'>();
 export const nodeIdSchema = opaque.brand<'NodeId'>();
 export const claimIdSchema = opaque.brand<'ClaimId'>();
 export const installationIdSchema = opaque.brand<'InstallationId'>();
+export const incarnationIdSchema = opaque.brand<'IncarnationId'>();
+export const registrationIdSchema = opaque.brand<'RegistrationId'>();
+/** One state directory on one machine: what a daemon serves, whichever daemon it is. */
+export const runtimeIdSchema = opaque.brand<'RuntimeId'>();
 
 export type GoalId = z.infer<typeof goalIdSchema>;
 export type RunId = z.infer<typeof runIdSchema>;
@@ -26,8 +30,19 @@ export type RepoId = z.infer<typeof repoIdSchema>;
 export type NodeId = z.infer<typeof nodeIdSchema>;
 export type ClaimId = z.infer<typeof claimIdSchema>;
 export type InstallationId = z.infer<typeof installationIdSchema>;
+export type IncarnationId = z.infer<typeof incarnationIdSchema>;
+export type RegistrationId = z.infer<typeof registrationIdSchema>;
+export type RuntimeId = z.infer<typeof runtimeIdSchema>;
 
-export const actorKinds = ['goal', 'run', 'worktreeGeneration', 'executionScope', 'ptySession'] as const;
+export const actorKinds = [
+  'goal',
+  'run',
+  'worktreeGeneration',
+  'executionScope',
+  'ptySession',
+  'workerIncarnation',
+  'recoveryFence',
+] as const;
 export type ActorKind = (typeof actorKinds)[number];
 
 export interface ActorAddress {

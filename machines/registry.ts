@@ -4,7 +4,9 @@ import { executionScopeDefinition } from './executionScope.ts';
 import { goalDefinition } from './goal.ts';
 import type { ActorKind } from './ids.ts';
 import { ptySessionDefinition } from './ptySession.ts';
+import { recoveryFenceDefinition } from './recoveryFence.ts';
 import { runDefinition } from './run.ts';
+import { workerIncarnationDefinition } from './workerIncarnation.ts';
 import { worktreeGenerationDefinition } from './worktreeGeneration.ts';
 
 export const definitions: Readonly<Record<ActorKind, ActorDefinition>> = {
@@ -13,4 +15,6 @@ export const definitions: Readonly<Record<ActorKind, ActorDefinition>> = {
   worktreeGeneration: worktreeGenerationDefinition,
   executionScope: executionScopeDefinition,
   ptySession: ptySessionDefinition,
+  workerIncarnation: workerIncarnationDefinition,
+  recoveryFence: recoveryFenceDefinition,
 };

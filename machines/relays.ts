@@ -10,6 +10,7 @@ import type { ScopeSnapshot } from './executionScope.ts';
 import type { ActorAddress, ActorKind } from './ids.ts';
 import type { SessionSnapshot } from './ptySession.ts';
 import type { RunSnapshot } from './run.ts';
+import type { WorkerSnapshot } from './workerIncarnation.ts';
 
 /** All actors of a kind that carry the link, as far as they are not released yet. */
 export interface LinkedActors {
@@ -48,7 +49,10 @@ export function relaysOf(change: ActorChange): readonly Relay[] {
       return scopeRelays(change, change.after as ScopeSnapshot);
     case 'ptySession':
       return sessionRelays(change, change.after as SessionSnapshot);
+    case 'workerIncarnation':
+      return workerRelays(change, change.after as WorkerSnapshot);
     case 'worktreeGeneration':
+    case 'recoveryFence':
       return [];
   }
 }
@@ -81,7 +85,12 @@ function runRelays({ before, event }: ActorChange, after: RunSnapshot): readonly
 }
 
 function scopeRelays(change: ActorChange, after: ScopeSnapshot): readonly Relay[] {
-  return [...statusRelays(change, after), ...proofRelays(change, after), ...relaysToSession(change, after)];
+  return [
+    ...statusRelays(change, after),
+    ...proofRelays(change, after),
+    ...relaysToSession(change, after),
+    ...relaysToWorker(change, after),
+  ];
 }
 
 function statusRelays({ id, event, after: { context } }: ActorChange, after: ScopeSnapshot): readonly Relay[] {
@@ -266,4 +275,30 @@ function causeOfEnding(event: MachineEvent): DrainCause | undefined {
     default:
       return event.scopeId === undefined ? (event.cause as DrainCause) : undefined;
   }
+}
+
+/** What a worker hears of its scope, which serves no run. One whose gate never opened is as gone as one that ended. */
+function relaysToWorker(change: ActorChange, after: ScopeSnapshot): readonly Relay[] {
+  const { scopeId, runId, proof } = after.context;
+  if (runId !== null) return [];
+  const before = change.before as ScopeSnapshot | null;
+  const to = { kind: 'workerIncarnation', link: 'scopeId', value: change.id } as const;
+  const reason = uncertaintyIn(after);
+  if (reason !== undefined && uncertaintyIn(before) === undefined) {
+    return [{ to, type: 'scope.unverified', payload: { scopeId, reason } }];
+  }
+  if (proof === null || !after.hasTag('capacityReleased') || before?.hasTag('capacityReleased')) return [];
+  return [{ to, type: 'scope.exitProved', payload: { scopeId, proofKind: proof.kind, proofEventId: proof.eventId } }];
+}
+
+/** The fence of its runtime learns that a worker works, and that nobody of it remains. */
+function workerRelays({ before, event }: ActorChange, after: WorkerSnapshot): readonly Relay[] {
+  const { runtimeId, scopeId } = after.context;
+  const to = { kind: 'recoveryFence', id: runtimeId } as const;
+  if (event.type === 'scheduler.tick' && !before?.matches('healthy')) {
+    const { type, eventId, basis: _, ...payload } = event;
+    return [{ to, type: 'scheduler.tick', payload: payload as Payload<'scheduler.tick'>, eventId }];
+  }
+  if (event.type !== 'scope.exitProved' || before?.matches('exited')) return [];
+  return [{ to, type: 'worker.scopeSettled', payload: { scopeId, proofEventId: String(event.proofEventId) } }];
 }

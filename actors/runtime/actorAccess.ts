@@ -3,7 +3,9 @@ import type { ScopeSnapshot } from '../../machines/executionScope.ts';
 import type { GoalSnapshot } from '../../machines/goal.ts';
 import type { ActorKind } from '../../machines/ids.ts';
 import type { SessionSnapshot } from '../../machines/ptySession.ts';
+import type { FenceSnapshot } from '../../machines/recoveryFence.ts';
 import type { RunSnapshot } from '../../machines/run.ts';
+import type { WorkerSnapshot } from '../../machines/workerIncarnation.ts';
 import type { GenerationSnapshot } from '../../machines/worktreeGeneration.ts';
 import type { Store } from '../../persistence/store.ts';
 import type { Host, ListFilter } from '../host/api.ts';
@@ -16,6 +18,8 @@ export interface SnapshotOf {
   readonly worktreeGeneration: GenerationSnapshot;
   readonly executionScope: ScopeSnapshot;
   readonly ptySession: SessionSnapshot;
+  readonly workerIncarnation: WorkerSnapshot;
+  readonly recoveryFence: FenceSnapshot;
 }
 
 const words: Readonly<Record<ActorKind, string>> = {
@@ -24,6 +28,8 @@ const words: Readonly<Record<ActorKind, string>> = {
   worktreeGeneration: 'worktree',
   executionScope: 'scope',
   ptySession: 'session',
+  workerIncarnation: 'worker',
+  recoveryFence: 'recovery fence',
 };
 
 export function committed<Kind extends ActorKind>(host: Host, kind: Kind, id: string): SnapshotOf[Kind] | undefined {

@@ -8,6 +8,7 @@ import { goalEvents } from './goal.ts';
 import { generationEvents, runEvents } from './run.ts';
 import { scopeEvents } from './scope.ts';
 import { sessionEvents } from './session.ts';
+import { fenceEvents, workerEvents } from './worker.ts';
 
 export const payloadSchemas = {
   ...goalEvents,
@@ -15,6 +16,8 @@ export const payloadSchemas = {
   ...generationEvents,
   ...scopeEvents,
   ...sessionEvents,
+  ...workerEvents,
+  ...fenceEvents,
 } as const;
 
 export type EventType = keyof typeof payloadSchemas;
@@ -30,12 +33,17 @@ const creators: Partial<Record<EventType, ActorKind>> = {
   'generation.registered': 'worktreeGeneration',
   'scope.requested': 'executionScope',
   'session.opened': 'ptySession',
+  'worker.requested': 'workerIncarnation',
+  'fence.established': 'recoveryFence',
 };
 
 /** Types that a machine takes although another plane's file lists them: relayed facts keep their name. */
 const alsoTakenBy: Partial<Record<EventType, readonly ActorKind[]>> = {
   'workload.statusReceipt': ['run', 'executionScope', 'ptySession'],
-  'scope.exitProved': ['run', 'ptySession'],
+  'scope.exitProved': ['run', 'ptySession', 'workerIncarnation'],
+  'scope.unverified': ['ptySession', 'workerIncarnation'],
+  'deadline.reached': ['ptySession', 'workerIncarnation'],
+  'scheduler.tick': ['workerIncarnation', 'recoveryFence'],
   'launch.releaseCommitted': ['executionScope', 'ptySession'],
 };
 
@@ -45,6 +53,8 @@ const home: readonly (readonly [Readonly<Record<string, unknown>>, ActorKind])[]
   [generationEvents, 'worktreeGeneration'],
   [scopeEvents, 'executionScope'],
   [sessionEvents, 'ptySession'],
+  [workerEvents, 'workerIncarnation'],
+  [fenceEvents, 'recoveryFence'],
 ];
 
 export const isEventType = (type: string): type is EventType => Object.hasOwn(payloadSchemas, type);

@@ -70,6 +70,14 @@ const keys: KeyOf = {
   'capture.fault': ({ stream }, sessionId) => `cf:${sessionId}:${stream}`,
   'capture.drainStarted': (_, sessionId) => `cd:${sessionId}`,
   'capture.finished': (_, sessionId) => `cx:${sessionId}`,
+
+  'worker.requested': ({ incarnationId }) => `worker:${incarnationId}`,
+  'worker.registered': (_, incarnationId) => `wr:${incarnationId}`,
+  'worker.launchFailed': (_, incarnationId) => `wl:${incarnationId}`,
+  'scheduler.tick': ({ incarnationId, seq }) => `tick:${incarnationId}:${seq}`,
+  'fence.established': ({ runtimeId }) => `fence:${runtimeId}`,
+  'worker.scopeSettled': ({ scopeId }) => `wss:${scopeId}`,
+  'replacement.launched': ({ incarnationId }) => `rl:${incarnationId}`,
 };
 
 /** The key that follows from the fact itself, or undefined where the sender has to bring one. */

@@ -16,7 +16,8 @@ const activitySeq = z.int().min(0);
 const captureReason = z.string().regex(/^[A-Za-z0-9_]{1,64}$/);
 const limitMs = z.int().positive();
 
-export const deadlineKindSchema = z.enum(['hard', 'idle', 'startup']);
+/** `silence` is a worker's: it has not ticked. */
+export const deadlineKindSchema = z.enum(['hard', 'idle', 'startup', 'silence']);
 
 export const sessionEvents = {
   'session.opened': z.strictObject({

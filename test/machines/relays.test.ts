@@ -35,8 +35,8 @@ function relayed(kind: keyof typeof kinds, id: string, { before, told }: { befor
   const { snapshot: after } = step(kinds[kind], before, event);
   const relays = relaysOf({ kind, id, before, after, event });
   for (const { type, payload } of relays) payloadSchemas[type].parse(payload);
-  // What a session hears of its scope is told apart (ptySessionRelays.test.ts).
-  return relays.filter(({ to }) => to.kind !== 'ptySession');
+  // What a session or a worker hears of its scope is told apart (ptySessionRelays.test.ts, workerRelays.test.ts).
+  return relays.filter(({ to }) => to.kind !== 'ptySession' && to.kind !== 'workerIncarnation');
 }
 
 /** What the last event of a scope's story means for the others. */

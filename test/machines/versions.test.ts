@@ -21,7 +21,9 @@ import type { Table } from './support/table.ts';
 import { executionScopeTable } from './tables/executionScope.ts';
 import { goalTable } from './tables/goal.ts';
 import { ptySessionTable } from './tables/ptySession.ts';
+import { recoveryFenceTable } from './tables/recoveryFence.ts';
 import { runTable } from './tables/run.ts';
+import { workerIncarnationTable } from './tables/workerIncarnation.ts';
 import { worktreeGenerationTable } from './tables/worktreeGeneration.ts';
 
 const tables: Readonly<Record<ActorKind, Table>> = {
@@ -30,6 +32,8 @@ const tables: Readonly<Record<ActorKind, Table>> = {
   worktreeGeneration: worktreeGenerationTable,
   executionScope: executionScopeTable,
   ptySession: ptySessionTable,
+  workerIncarnation: workerIncarnationTable,
+  recoveryFence: recoveryFenceTable,
 };
 
 if (isWriting) for (const definition of Object.values(definitions)) writeFixtures(definition, tables[definition.kind]);

@@ -19,6 +19,8 @@ const kindOfLetter: Readonly<Record<string, ActorKind>> = {
   W: 'worktreeGeneration',
   S: 'executionScope',
   P: 'ptySession',
+  K: 'workerIncarnation',
+  X: 'recoveryFence',
 };
 
 function filterOf({ store }: DaemonContext, { actor, type }: Filter) {

@@ -7,6 +7,7 @@ import { executionScopeMachine, type ScopeSnapshot } from '../../../machines/exe
 import { ptySessionMachine, type SessionSnapshot } from '../../../machines/ptySession.ts';
 import { type RunSnapshot, runMachine } from '../../../machines/run.ts';
 import { start, step } from '../../../machines/step.ts';
+import { type WorkerSnapshot, workerIncarnationMachine } from '../../../machines/workerIncarnation.ts';
 import { runInput } from '../tables/run.ts';
 import {
   boot,
@@ -21,6 +22,7 @@ import {
 } from './evidence.ts';
 import { enclosingChecks, scopeInput } from './scopeSamples.ts';
 import { sessionInput } from './sessionSamples.ts';
+import { workerInput } from './workerSamples.ts';
 
 /** A type with its payload; the event id is its place in the story, such as `2 guardian.attached`. */
 export type Told = { readonly [Type in EventType]: readonly [Type, Payload<Type>] }[EventType];
@@ -56,6 +58,9 @@ export const playRun = (story: readonly Told[], input: Partial<Payload<'run.rese
 
 export const playSession = (story: readonly Told[], input: Partial<Payload<'session.opened'>> = {}) =>
   play<SessionSnapshot>(ptySessionMachine, sessionInput(input), story);
+
+export const playWorker = (story: readonly Told[], input: Partial<Payload<'worker.requested'>> = {}) =>
+  play<WorkerSnapshot>(workerIncarnationMachine, workerInput(input), story);
 
 export const bound: Told = [
   'identity.bound',

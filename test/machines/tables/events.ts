@@ -1,4 +1,4 @@
-/** The catalogue (section E) for Goals, runs, worktree generations, execution scopes and sessions, as data. */
+/** The catalogue (section E) for Goals, runs, worktree generations, execution scopes, sessions, workers and the fence, as data. */
 import type { EventType } from '../../../machines/events/catalogue.ts';
 import type { ActorKind } from '../../../machines/ids.ts';
 
@@ -63,7 +63,7 @@ const run: Partial<Record<EventType, EventEntry>> = {
   'workload.statusReceipt': of('run', ['scopeId', 'bytesDigest'], {
     takers: ['run', 'executionScope', 'ptySession'],
   }),
-  'scope.exitProved': of('run', ['scopeId'], { takers: ['run', 'ptySession'] }),
+  'scope.exitProved': of('run', ['scopeId'], { takers: ['run', 'ptySession', 'workerIncarnation'] }),
 };
 
 const generation: Partial<Record<EventType, EventEntry>> = {
@@ -119,14 +119,35 @@ const session: Partial<Record<EventType, EventEntry>> = {
   'session.inputSent': of('ptySession', 'sender'),
   'session.resized': of('ptySession', 'sender'),
   'result.reported': of('ptySession', 'none'),
-  'deadline.reached': of('ptySession', ['deadlineId']),
+  'deadline.reached': of('ptySession', ['deadlineId'], { takers: ['ptySession', 'workerIncarnation'] }),
   'stop.requested': of('ptySession', ['stopRequestId']),
   'capture.fault': of('ptySession', ['stream']),
   'capture.drainStarted': of('ptySession', 'none'),
   'capture.finished': of('ptySession', 'none'),
   'launch.failed': of('ptySession', 'none'),
   'workload.endedWithoutStatus': of('ptySession', 'none'),
-  'scope.unverified': of('ptySession', ['scopeId', 'reason']),
+  'scope.unverified': of('ptySession', ['scopeId', 'reason'], { takers: ['ptySession', 'workerIncarnation'] }),
+};
+
+const worker: Partial<Record<EventType, EventEntry>> = {
+  'worker.requested': of('workerIncarnation', ['incarnationId'], { creates: true }),
+  'worker.registered': of('workerIncarnation', 'none'),
+  'worker.launchFailed': of('workerIncarnation', 'none'),
+  'worker.stopRequested': of('workerIncarnation', 'sender'),
+  'target.changed': of('workerIncarnation', 'sender'),
+  'scheduler.tick': of('workerIncarnation', ['incarnationId', 'seq'], {
+    takers: ['workerIncarnation', 'recoveryFence'],
+  }),
+};
+
+const fence: Partial<Record<EventType, EventEntry>> = {
+  'fence.established': of('recoveryFence', ['runtimeId'], { creates: true }),
+  'recovery.started': of('recoveryFence', 'sender'),
+  'worker.scopeSettled': of('recoveryFence', ['scopeId']),
+  'ownership.rescanned': of('recoveryFence', 'sender'),
+  'replacement.launched': of('recoveryFence', ['incarnationId']),
+  'recovery.failed': of('recoveryFence', 'sender'),
+  'recovery.retry': of('recoveryFence', 'sender'),
 };
 
 export const eventTable: Partial<Record<EventType, EventEntry>> = {
@@ -135,7 +156,9 @@ export const eventTable: Partial<Record<EventType, EventEntry>> = {
   ...generation,
   ...scope,
   ...session,
+  ...worker,
+  ...fence,
 };
 
 /** Of the same sections, but sent by or to actors that are not part of this program yet. */
-export const laterTypes = ['worker.registered', 'scheduler.tick', 'recovery.started'] as const;
+export const laterTypes = ['shutdown.requested', 'drain.workersSettled', 'store.opened'] as const;
