@@ -13,12 +13,14 @@ import { structuralHash } from './structuralHash.ts';
 
 export const ptySessionMachine = sessionSetup.createMachine({
   id: 'ptySession',
-  version: '1',
+  version: '2',
   type: 'parallel',
   context: ({ input }) => initialSessionContext(input),
   states: {
     workload: {
       initial: 'launching',
+      // What was typed may be told when the agent has ended meanwhile: it stands in the journal all the same (PTY-08).
+      on: { 'session.inputSent': { actions: 'noop' } },
       states: {
         launching: {
           description: 'The gate is shut: the agent has not begun, and may never.',
@@ -50,7 +52,6 @@ export const ptySessionMachine = sessionSetup.createMachine({
               on: {
                 'session.inputNeeded': { target: 'needsInput' },
                 'session.output': { actions: 'noteActivity' },
-                'session.inputSent': { actions: 'noop' },
               },
             },
             needsInput: {
@@ -185,11 +186,12 @@ export const ptySessionDefinition: ActorDefinition<SessionSnapshot> = {
   kind: 'ptySession',
   plane: 'local',
   machine: ptySessionMachine,
-  version: 1,
+  version: 2,
   structuralHash: structuralHash(ptySessionMachine),
   isSettled: isSessionSettled,
   isReleased: isSessionSettled,
   inputOf: (event) => event as unknown as Payload<'session.opened'>,
   links: ({ context }) => linksOf({ runId: context.runId, scopeId: context.scopeId }),
-  upcasters: {},
+  // Rows of version 1 have the same shape: the chart takes word of input in more states since.
+  upcasters: { 1: (row) => row },
 };

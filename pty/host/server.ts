@@ -7,13 +7,13 @@ import { HostError } from '../wire/hostError.ts';
 import {
   type HostEvent,
   type HostRequest,
-  hostProtocol,
+  hostProtocols,
   type RequestOf,
   type WaitCondition,
 } from '../wire/messages.ts';
 import { Connection } from './connection.ts';
-import { pasted } from './paste.ts';
 import type { SessionScreens } from './ports.ts';
+import { sent } from './sending.ts';
 import type { Session } from './session.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -84,13 +84,17 @@ export class HostServer {
     return verb(connection, request);
   }
 
+  #assertDaemon(connection: Connection): void {
+    if (connection !== this.#daemon) throw new HostError('not_the_daemon', 'only the daemon may ask for this');
+  }
+
   #launching(): Pick<Verbs, 'hello' | 'open' | 'release' | 'abandon' | 'finish' | 'forget' | 'list' | 'leave'> {
     const { sessions } = this.#options;
     const reports = () => ({ sessions: sessions.reports });
     const daemonOnly =
       <Request>(verb: (request: Request) => unknown) =>
       (connection: Connection, request: Request): unknown => {
-        if (connection !== this.#daemon) throw new HostError('not_the_daemon', 'only the daemon may ask for this');
+        this.#assertDaemon(connection);
         return verb(request);
       };
     return {
@@ -109,9 +113,10 @@ export class HostServer {
   }
 
   #hello(connection: Connection, { protocol, role }: RequestOf<'hello'>): unknown {
-    if (!protocol.includes(hostProtocol)) {
-      const message = `this host speaks protocol ${hostProtocol}, the other side ${protocol.join(', ')}`;
-      throw new HostError('protocol_unsupported', message, { supported: [hostProtocol] });
+    const spoken = hostProtocols.find((version) => protocol.includes(version));
+    if (spoken === undefined) {
+      const message = `this host speaks protocol ${hostProtocols.join(', ')}, the other side ${protocol.join(', ')}`;
+      throw new HostError('protocol_unsupported', message, { supported: hostProtocols });
     }
     connection.role = role;
     if (role === 'daemon') {
@@ -122,7 +127,7 @@ export class HostServer {
       this.#daemon = connection;
     }
     const { sessions, version } = this.#options;
-    return { protocol: hostProtocol, pid: process.pid, version, sessions: sessions.reports };
+    return { protocol: spoken, pid: process.pid, version, sessions: sessions.reports };
   }
 
   #watching(): Pick<Verbs, 'attach' | 'screen' | 'wait'> {
@@ -149,10 +154,15 @@ export class HostServer {
     }
   }
 
-  #typing(): Pick<Verbs, 'send' | 'resize'> {
+  #typing(): Pick<Verbs, 'send' | 'inputs' | 'resize'> {
     const { sessions } = this.#options;
     return {
-      send: (_, request) => sent(sessions.get(request.sessionId), request),
+      send: (connection, request) => {
+        // What has an id is committed under it by the daemon.
+        if (request.inputId !== undefined) this.#assertDaemon(connection);
+        return sent(sessions.get(request.sessionId), request);
+      },
+      inputs: (_, { sessionId }) => ({ inputs: sessions.get(sessionId).inputs.all }),
       resize: (_, { sessionId, cols, rows }) => {
         if (sessions.get(sessionId).resize({ cols, rows })) return { cols, rows };
         throw new HostError('session_ended', `${sessionId} has ended`);
@@ -176,29 +186,6 @@ async function released(session: Session): Promise<unknown> {
   } catch (error) {
     const { code, step } = error as { code?: string; step?: string | null };
     throw new HostError('release_failed', (error as Error).message, { code, step });
-  }
-}
-
-/** Acknowledged when the kernel has the last byte, which is not yet: when the program has read it. */
-async function sent(session: Session, request: RequestOf<'send'>): Promise<{ bytes: number; bracketed: boolean }> {
-  const text = Buffer.from(request.bytes, 'base64');
-  const bracketed = request.paste === 'always' || (request.paste === 'auto' && (await wantsBrackets(session, text)));
-  const bytes = request.paste === 'never' ? text : pasted(text, { bracketed });
-  const enter = Buffer.from(request.enter ? '\r' : '');
-  await session.write(Buffer.concat([bytes, enter]));
-  return { bytes: bytes.length + enter.length, bracketed };
-}
-
-/**
- * Throws `screen_unavailable` for several lines when nobody can tell what the program wants: typed into a shell that
- * would have taken them as one, each would be carried out.
- */
-async function wantsBrackets(session: Session, text: Buffer): Promise<boolean> {
-  try {
-    return (await session.screen()).modes.bracketedPaste;
-  } catch (error) {
-    if (text.includes(0x0a) || text.includes(0x0d)) throw error;
-    return false;
   }
 }
 

@@ -14,6 +14,7 @@ import { Batch } from './batch.ts';
 import { Coalesced } from './coalesced.ts';
 import { Master, type Size } from './master.ts';
 import type { ScreenView, SessionScreens } from './ports.ts';
+import { RememberedInputs } from './rememberedInputs.ts';
 import { readStored } from './storedBytes.ts';
 import { Viewer, type ViewerOptions } from './viewer.ts';
 
@@ -44,6 +45,7 @@ const longestSyncMs = 60_000;
 
 export class Session {
   readonly id: string;
+  readonly inputs = new RememberedInputs();
   readonly #options: SessionOptions;
   readonly #marker = randomBytes(16).toString('hex');
   readonly #scanner: ReturnType<typeof createEndMarkerScanner>;
@@ -245,6 +247,11 @@ export class Session {
     await this.#master.write(bytes);
     this.#inputBytes += bytes.length;
     this.#input.put({ event: 'input', sessionId: this.id, bytes: this.#inputBytes });
+  }
+
+  /** What was written under an id is told at once: its commit may be waited for by nobody any more. */
+  noteTyped(inputId: string, bytes: number): void {
+    this.#options.report({ event: 'typed', sessionId: this.id, inputId, bytes });
   }
 
   get pendingInputBytes(): number {

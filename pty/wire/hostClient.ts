@@ -15,7 +15,7 @@ import {
   eventSchema,
   type HostEvent,
   type HostRequest,
-  hostProtocol,
+  hostProtocols,
   replySchema,
   type SessionReport,
 } from './messages.ts';
@@ -47,6 +47,7 @@ export class HostClient {
   readonly #reader = new FrameReader();
   readonly #waiting = new Map<number, Waiter>();
   #lastId = 0;
+  #protocol = 1;
   /** Resolves when the connection is gone. */
   readonly ended: Promise<void>;
 
@@ -67,12 +68,19 @@ export class HostClient {
     });
     const client = new HostClient(socket, options);
     try {
-      const hello = { do: 'hello', protocol: [hostProtocol], role: options.role } as const;
-      return { client, welcome: await client.ask(hello) };
+      const hello = { do: 'hello', protocol: hostProtocols, role: options.role } as const;
+      const welcome = await client.ask(hello);
+      client.#protocol = (welcome as { readonly protocol?: number }).protocol ?? 1;
+      return { client, welcome };
     } catch (error) {
       client.close();
       throw error;
     }
+  }
+
+  /** What both sides speak. */
+  get protocol(): number {
+    return this.#protocol;
   }
 
   /** Rejects with HostError: what the host answered, `host_gone` when the connection ends, `unresponsive` after `withinMs`. */

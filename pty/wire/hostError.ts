@@ -11,6 +11,7 @@ export type HostErrorCode =
   | 'launch_failed'
   | 'release_failed'
   | 'input_full'
+  | 'input_id_reused'
   | 'screen_unavailable'
   | 'pattern_invalid'
   | 'pattern_too_slow'

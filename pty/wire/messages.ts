@@ -1,7 +1,11 @@
-/** What daemon, command line and PTY host say to each other; version 1 of the protocol (ruling 21). */
+/**
+ * What daemon, command line and PTY host say to each other (ruling 21). Version 2 of the protocol knows inputs by id; a
+ * host of version 1 passes an id over, and types what is repeated again.
+ */
 import { z } from 'zod';
 
-export const hostProtocol = 1;
+/** Newest first: both sides settle on the newest that both speak. */
+export const hostProtocols: readonly number[] = [2, 1];
 
 const sessionId = z.string().min(1).max(64);
 const size = { cols: z.int().min(1).max(1000), rows: z.int().min(1).max(1000) };
@@ -87,7 +91,11 @@ export const requestSchema = z.discriminatedUnion('do', [
     /** `auto` brackets when the program has asked for it. */
     paste: z.enum(['auto', 'always', 'never']),
     enter: z.boolean(),
+    /** The daemon's: what was typed under it is not typed again. */
+    inputId: z.string().min(1).max(256).optional(),
   }),
+  /** What was typed under ids, as far as it is remembered. */
+  z.object({ do: z.literal('inputs'), id: count, sessionId }),
   z.object({ do: z.literal('resize'), id: count, sessionId, ...size }),
   z.object({ do: z.literal('screen'), id: count, sessionId }),
   z.object({ do: z.literal('wait'), id: count, sessionId, until: waitFor, withinMs: z.int().positive() }),
@@ -141,6 +149,8 @@ export type SessionReport = z.infer<typeof sessionReport>;
 export const eventSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('activity'), sessionId, activitySeq: count, bytes: count }),
   z.object({ event: z.literal('input'), sessionId, bytes: count }),
+  /** Typed by `send` under an id; told once, when the terminal has the last byte. */
+  z.object({ event: z.literal('typed'), sessionId, inputId: z.string(), bytes: count }),
   z.object({ event: z.literal('fault'), sessionId, fault: captureFault }),
   z.object({ event: z.literal('guardianEnded'), sessionId }),
   z.object({ event: z.literal('captureEnded'), sessionId, end: captureEnd }),

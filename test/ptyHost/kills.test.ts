@@ -140,9 +140,9 @@ describe('a host serves on', () => {
     await until('say hello first');
     socket.write(jsonFrame({ do: 'hello', id: 5, protocol: [0], role: 'daemon' }));
     await until('protocol_unsupported');
-    await until('"supported":[1]');
+    await until('"supported":[2,1]');
     socket.write(jsonFrame({ do: 'hello', id: 6, protocol: [0, 1], role: 'client' }));
-    await until('"reply":6,"ok":true');
+    await until('"reply":6,"ok":true,"data":{"protocol":1');
   });
 
   it('while somebody is connected who never says a word, or half of one', async () => {

@@ -12,7 +12,7 @@ import type { ScreenTextView, SessionView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { Serial } from '../git/git.ts';
 import { sessionView } from '../views/sessionView.ts';
-import { type RequestKey, requestKey, wasApplied } from './requestIds.ts';
+import { type RequestKey, requestKey, reusedRequest, wasApplied } from './requestIds.ts';
 import { reached } from './waiting.ts';
 
 export async function listSessions(
@@ -59,24 +59,33 @@ interface Typing {
   readonly args: ParsedArguments<'sessions.send'>;
 }
 
+const repeated = 'this request was carried out before';
+
+interface SentAnswer {
+  readonly bytes: number;
+  readonly bracketed: boolean;
+  /** Absent in the answer of a host of protocol 1, which remembers nothing. */
+  readonly isRepeated?: boolean;
+}
+
 async function typed(
   context: DaemonContext,
   { sessionId, key, args }: Typing,
 ): Promise<Answer<CallResults['sessions.send']>> {
   if (wasApplied(context.host, key, ['ptySession', sessionId])) {
     // Typing it again is what a repeated request must not do; how much it was is all that is known of the first.
-    return { data: { sessionId, bytes: 0, bracketed: false }, warnings: ['this request was carried out before'] };
+    return { data: { sessionId, bytes: 0, bracketed: false }, warnings: [repeated] };
   }
   const { bytes: text, paste, enter } = args;
-  const sent = await asked<{ bytes: number; bracketed: boolean }>(
-    context,
-    { do: 'send', sessionId, bytes: text, paste, enter },
-    sendMs,
-  );
-  const payload = { bytes: sent.bytes, actor: 'operator' };
-  const said = { to: ['ptySession', sessionId], payload, by: 'sessions-send', eventId: key.eventId } as const;
-  await context.host.submit([draft('session.inputSent', said)]);
-  return { data: { sessionId, ...sent } };
+  const { eventId: inputId, requestId } = key;
+  const request = { do: 'send', sessionId, bytes: text, paste, enter, inputId } as const;
+  const sent = await asked<SentAnswer>(context, request, sendMs).catch((error: unknown) => {
+    throw error instanceof OperatingError && error.code === 'input_id_reused' ? reusedRequest(requestId) : error;
+  });
+  const { bytes, bracketed, isRepeated = false } = sent;
+  await context.sessions.journalTyped(sessionId, { inputId, bytes });
+  const data = { sessionId, bytes, bracketed };
+  return isRepeated ? { data, warnings: [repeated] } : { data };
 }
 
 /** How long a program may leave what is sent to it unread before the sender is told. */

@@ -40,6 +40,11 @@ export interface Activity {
   readonly sampledAt: Observation['sampledAt'];
 }
 
+export interface TypedInput {
+  readonly inputId: string;
+  readonly bytes: number;
+}
+
 export class SessionService {
   readonly #parts: Parts;
   /** The newest output of each session, journaled or not. */
@@ -194,6 +199,7 @@ export class SessionService {
   }
 
   async #adopt({ sessionId, activitySeq, bytes, quietMs, end }: SessionReport): Promise<void> {
+    await this.#typedBefore(sessionId);
     if (activitySeq > 0) await this.#active({ sessionId, activitySeq, bytes, quietMs });
     if (end !== null) return this.#ended(sessionId, end);
     const session = intact(this.#parts.host, 'ptySession', sessionId);
@@ -235,6 +241,8 @@ export class SessionService {
         return this.#active({ ...event, quietMs: 0 });
       case 'input':
         return this.#input(sessionId, event.bytes);
+      case 'typed':
+        return this.journalTyped(sessionId, event);
       case 'captureEnded':
         return this.#ended(sessionId, event.end);
       case 'guardianEnded': {
@@ -277,6 +285,26 @@ export class SessionService {
     if (!session.matches({ workload: { running: 'needsInput' } })) return;
     const payload = { bytes, actor: 'viewer' };
     await this.#submit([draft('session.inputSent', { to: ['ptySession', sessionId], payload, by: 'pty-host' })]);
+  }
+
+  /**
+   * Commits that an operator's input is in the terminal; its id is that of the request. Whoever asked for it, and the
+   * host's own word of it, say the same. Of the input nothing but its size is kept (PTY-08).
+   */
+  async journalTyped(sessionId: string, { inputId: eventId, bytes }: TypedInput): Promise<void> {
+    const payload = { bytes, actor: 'operator' };
+    const said = { to: ['ptySession', sessionId], payload, by: 'sessions-send', eventId } as const;
+    await this.#submit([draft('session.inputSent', said)]);
+  }
+
+  /** What an earlier daemon had typed and did not live to commit. A host of protocol 1 does not know of it. */
+  async #typedBefore(sessionId: string): Promise<void> {
+    const client = await this.#parts.link.adopt();
+    if (client === undefined || client.protocol < 2) return;
+    const { inputs } = (await client.ask({ do: 'inputs', sessionId })) as { readonly inputs: readonly TypedInput[] };
+    for (const input of inputs) {
+      if (this.#parts.host.applied(input.inputId).length === 0) await this.journalTyped(sessionId, input);
+    }
   }
 
   async #ended(sessionId: string, end: CaptureEnd): Promise<void> {

@@ -94,7 +94,7 @@ const journalRows: readonly Row[] = [
   ...['launching', 'running', 'ending'].map((state) =>
     row(`workload.${state}`, 'session.resized', { actions: ['resize'], ids: ['PTY-08'] }),
   ),
-  row('workload.running.working', 'session.inputSent', { actions: ['noop'], ids: ['PTY-08'] }),
+  row('workload', 'session.inputSent', { actions: ['noop'], ids: ['PTY-08'] }),
 ];
 
 const captureRows: readonly Row[] = [
