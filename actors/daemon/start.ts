@@ -133,6 +133,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   await endInterruptedChecks(places.runDir);
   await recoverSessions(context);
   const recovered = await recover(context);
+  await context.sessions.settleWithoutStatus();
   await settleRestored(runtime);
   host.effects.start();
   context.deadlines.resume();

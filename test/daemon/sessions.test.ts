@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { turns } from '../guardian/support/fifo.ts';
 import { isAlive, isGone } from '../guardian/support/processes.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
+import { failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
 import { signalVerified } from '../support/daemonLeftovers.ts';
 import { occupied } from './support/occupied.ts';
 
@@ -239,6 +240,18 @@ describe('whoever dies', () => {
       scope: 'unverified',
     });
     expect(recorded(daemon, sessionId)).toContain('still');
+  });
+
+  it('the guardian, and then the daemon before it said that no status will come: the next one says it (L-15)', async () => {
+    const daemon = await testDaemon({ env: { CUSTODY_GRACE_MS: '0' } }).start(failingDaemonCommand());
+    const { sessionId, scopeId, runId } = await opened(daemon, 'echo here; exec cat');
+    await shows(daemon, sessionId, 'here');
+    await killAt(daemon, { at: 'after_journal_insert', of: 'workload.endedWithoutStatus' });
+    signalVerified(await startOf(daemon, scopeId), 'SIGKILL');
+    await daemon.attempt('runs.stop', { id: runId }).catch(() => undefined);
+    await daemon.process.exited;
+    await daemon.start();
+    expect(await over(daemon, sessionId)).toMatchObject({ workload: 'indeterminate', scope: 'unverified' });
   });
 });
 

@@ -81,6 +81,13 @@ export class SessionService {
     }
   }
 
+  /** Of every session, what `mayLackStatus` says of one: the daemon that should have asked may have died before it did. */
+  async settleWithoutStatus(): Promise<void> {
+    for (const { snapshot } of everyActor(this.#parts.host, 'ptySession', { settled: false })) {
+      if (snapshot !== 'corrupt') await this.#endWithoutStatus(snapshot.context.runId);
+    }
+  }
+
   /**
    * To be called when a run has ended, and when a guardian is known to be lost: once both are so, no receipt will say how
    * the agent ended, and its session waits for none.
@@ -363,7 +370,7 @@ export class SessionService {
     } else {
       await this.#connected(await client.sessions());
     }
-    for (const { context } of this.#open()) await this.#endWithoutStatus(context.runId);
+    await this.settleWithoutStatus();
     this.#backoff.succeeded('look');
   }
 }
