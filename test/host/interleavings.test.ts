@@ -43,8 +43,12 @@ const statesOf = (host: ReturnType<typeof testHost>['host']) =>
     return { version: host.versionOf('goal', id), value: snapshot?.value, context: snapshot?.context };
   });
 
+const numRuns = process.env.CUSTODY_SOAK === '1' ? 500 : 25;
+
 describe('CONC-04, FAULT-03: any interleaving with repeats ends like some legal order', () => {
-  it('which is the order of the journal: replaying it leads to the same states, event by event', async () => {
+  it('which is the order of the journal: replaying it leads to the same states, event by event', async ({
+    annotate,
+  }) => {
     await fc.assert(
       fc.asyncProperty(anyHistory, fc.integer({ min: 1, max: 7 }), async (history, batchEvents) => {
         const { host, store } = testHost({ store: newStore(), limits: { batchEvents: Math.max(batchEvents, 3) } });
@@ -72,7 +76,8 @@ describe('CONC-04, FAULT-03: any interleaving with repeats ends like some legal 
         store.close();
         replay.store.close();
       }),
-      { numRuns: process.env.CUSTODY_SOAK === '1' ? 500 : 25, seed: 7 },
+      { numRuns, seed: 7 },
     );
+    await annotate(`${numRuns} histories`);
   }, 600_000);
 });

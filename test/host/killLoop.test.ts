@@ -120,7 +120,7 @@ function checkState(store: Store, known: Known): void {
 describe('JRN-01, JRN-04, FAULT-01, FAULT-02: killed at any instant', () => {
   it(
     `${rounds} kills under load lose no acknowledged event, apply none twice and tear nothing`,
-    async () => {
+    async ({ annotate }) => {
       const stateDir = stateDirIn(temporaryDirectory());
       const random = seeded(20_240_607);
       let before: Round = { acknowledged: [], unanswered: [] };
@@ -139,6 +139,7 @@ describe('JRN-01, JRN-04, FAULT-01, FAULT-02: killed at any instant', () => {
         store.close();
         before = remembered(calls.slice(repeated.length), callsOf(`r${round}`, seed));
       }
+      await annotate(`${rounds} kills, ${known.position} journal rows`);
     },
     rounds * 8_000,
   );

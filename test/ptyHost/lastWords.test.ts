@@ -34,7 +34,7 @@ async function watching(host: TestHost, sessionId: string, count: number): Promi
 }
 
 describe('the last words', () => {
-  it.each([0, 1, 3])('of programs that end at once are complete with %i viewers (D6)', async (viewers) => {
+  it.for([0, 1, 3])('of programs that end at once are complete with %i viewers (D6)', async (viewers, { annotate }) => {
     const host = await ptyHost();
     const daemon = await host.daemon();
     const whole = text(largestBytes);
@@ -58,6 +58,9 @@ describe('the last words', () => {
       }
       await daemon.ask({ do: 'forget', sessionId: session.id });
     }
+    await annotate(
+      `${rounds / 3} programs with ${viewers} viewers${viewers === 3 ? ', one of them paused across the end' : ''}`,
+    );
   });
 
   it('of what stays behind in the background are part of it (81)', async () => {
