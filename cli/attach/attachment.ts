@@ -4,13 +4,16 @@
  */
 
 import type { Places } from '../../actors/runtime/places.ts';
+import { atLeastTwo } from '../../pty/transcript/emulator.ts';
 import type { HostClient } from '../../pty/wire/hostClient.ts';
 import { HostError } from '../../pty/wire/hostError.ts';
-import type { CaptureEnd, HostEvent } from '../../pty/wire/messages.ts';
+import type { CaptureEnd, HostEvent, SessionReport } from '../../pty/wire/messages.ts';
 import { connectToHost, type FoundSession, findSession, fromHost, hostGone, sessionEnded } from '../sessionClient.ts';
-import { type DetachKeys, DetachScanner } from './detachKey.ts';
+import { type DetachKeys, DetachScanner, wayOut } from './detachKey.ts';
+import { type Display, Passthrough, type Screen } from './display.ts';
 import { storedScreen } from './storedScreen.ts';
 import type { Size, ViewerTerminal } from './viewerTerminal.ts';
+import { Window, type WindowOptions } from './window.ts';
 
 export interface AttachOptions {
   readonly readOnly: boolean;
@@ -40,9 +43,18 @@ export class Attachment {
   readonly #options: AttachOptions;
   readonly #scanner: DetachScanner;
   #connected: Connected | undefined;
-  #isFirst = true;
+  #display: Display | undefined;
   /** Bytes were left out, and the screen that makes up for them has not come. */
   #isBehind = false;
+  #sessionSize!: Size;
+  /** Of the screen that is shown. */
+  #shownSize: Size | undefined;
+  /** Until the screen comes that was asked for, what the session says belongs to another one. */
+  #asked: { isAnswered: boolean } | undefined;
+  /** Told since the last screen was asked for, which may be older. */
+  #resizedTo: Size | undefined;
+  /** The session is being given the size of the window, so that they will not differ for long. */
+  #isBeingResized = false;
   #leave!: (left: Left) => void;
   #fail!: (error: Error) => void;
   readonly #left = new Promise<Left>((resolve, reject) => {
@@ -70,6 +82,7 @@ export class Attachment {
         throw sessionEnded(found.sessionId);
       }
       this.#connected = { client: host.client, found };
+      this.#sessionSize = rendered(found.report);
       return found;
     } catch (error) {
       host?.client.close();
@@ -92,19 +105,18 @@ export class Attachment {
   /** Shows and types until somebody leaves; the terminal is taken already. Throws `pty_host_gone`, `session_ended`. */
   async run(): Promise<Left> {
     const { sessionId } = this;
-    const { readOnly, isRepainting } = this.#options;
     try {
-      const mode = isRepainting ? 'screen' : 'every byte';
-      await this.#client.ask({ do: 'attach', sessionId, mode, readOnly });
+      await this.#begin();
       // Not earlier: keys for a session that nobody is attached to are dropped by its holder.
       this.#terminal.read((bytes) => this.#type(bytes));
       const left = await this.#left;
-      if (left.how === 'ended' && this.#isBehind) await this.#showLast();
+      if (left.how === 'ended') await this.#showEnd();
       await this.#terminal.flushed(left.how === 'ended' ? undefined : leaveMs);
       return left;
     } catch (error) {
       throw error instanceof HostError ? fromHost(error, sessionId) : error;
     } finally {
+      this.#display?.close();
       this.#client.close();
     }
   }
@@ -114,40 +126,145 @@ export class Attachment {
     await this.#client.ask({ do: 'resize', sessionId: this.sessionId, cols, rows });
   }
 
+  /** From here to `hasResized` the session is being given the size of the window. */
+  willResize(): void {
+    this.#isBeingResized = true;
+  }
+
+  /** Undefined when it was refused; an event that says so may still be on its way. */
+  hasResized(to: Size | undefined): void {
+    this.#isBeingResized = false;
+    if (to !== undefined) this.#sessionSize = rendered(to);
+    this.fit();
+  }
+
+  /** Looks whether the session is still shown in the right way, after its size or that of the window has changed. */
+  fit(): void {
+    if (this.#display === undefined || this.#isBeingResized) return;
+    const isOwn = this.#isOwnSize(this.#sessionSize);
+    const isRight = isOwn ? this.#display instanceof Passthrough : this.#display instanceof Window;
+    if (isRight && (isOwn || isSameSize(this.#shownSize, this.#sessionSize))) this.#display.resized();
+    else this.#askAgain();
+  }
+
+  #isOwnSize(session: Size): boolean {
+    const { cols, rows } = this.#terminal.size;
+    // A terminal that does not know its size is taken to be right.
+    return !cols || !rows || isSameSize(session, { cols, rows });
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#options.isRepainting) return this.#askForScreen();
+    const { sessionId } = this;
+    const request = { do: 'attach', sessionId, mode: 'every byte', readOnly: this.#options.readOnly } as const;
+    const report = (await this.#client.ask(request)) as SessionReport;
+    this.#sessionSize = this.#resizedTo ?? rendered(report);
+    this.#displayed();
+    this.fit();
+  }
+
+  #askAgain(): void {
+    if (this.#asked === undefined) this.#askForScreen().catch((error: Error) => this.#fail(error));
+  }
+
+  /** The holder sends one to whoever attaches, so that is done once more; its answer comes first. */
+  async #askForScreen(): Promise<void> {
+    const asked = { isAnswered: false };
+    this.#asked = asked;
+    this.#resizedTo = undefined;
+    const { sessionId } = this;
+    const { readOnly } = this.#options;
+    const report = (await this.#client.ask({ do: 'attach', sessionId, mode: 'screen', readOnly })) as SessionReport;
+    asked.isAnswered = true;
+    // The screen may lie in what was read together with the answer.
+    if (this.#asked === asked) this.#sessionSize = this.#resizedTo ?? rendered(report);
+  }
+
   #onEvent(event: HostEvent): void {
     if (event.event === 'captureEnded') this.#leave({ how: 'ended', end: event.end });
-    if (event.event === 'gap') this.#isBehind = true;
-    if (event.event !== 'screen') return;
+    else if (event.event === 'gap') this.#isBehind = true;
+    else if (event.event === 'resized') this.#resized(event);
+    else if (event.event === 'screen') this.#onScreen({ ...event, repaint: Buffer.from(event.repaint, 'base64') });
+  }
+
+  #resized(to: Size): void {
+    this.#sessionSize = rendered(to);
+    this.#resizedTo = this.#sessionSize;
+    this.fit();
+  }
+
+  /** One that was rendered before the size changed is of no use. */
+  #onScreen(screen: Screen): void {
+    const told = this.#resizedTo;
+    this.#asked = undefined;
+    if (told === undefined || isSameSize(told, screen)) this.#repaint(screen);
+    else this.#askAgain();
+  }
+
+  #repaint(screen: Screen): void {
+    this.#asked = undefined;
     this.#isBehind = false;
-    const { cols, rows } = event;
-    const repaint = Buffer.from(event.repaint, 'base64');
-    const isTaken = this.#terminal.repaint({ cols, rows, repaint }, this.#isFirst);
-    this.#isFirst = false;
-    if (!isTaken) this.#waitForTerminal();
+    this.#resizedTo = undefined;
+    this.#sessionSize = { cols: screen.cols, rows: screen.rows };
+    this.#shownSize = this.#sessionSize;
+    this.#display = this.#displayFor(screen);
+    this.#display.begin(screen);
+  }
+
+  #displayFor(session: Size): Display {
+    const isOwn = this.#isOwnSize(session);
+    if (this.#display instanceof (isOwn ? Passthrough : Window)) return this.#display as Display;
+    this.#display?.close();
+    return isOwn ? new Passthrough(this.#terminal) : new Window(this.#windowOptions);
+  }
+
+  /** For a session whose screen is not known. */
+  #displayed(): Display {
+    if (this.#display === undefined || this.#asked !== undefined) {
+      this.#repaint({ ...this.#sessionSize, repaint: Buffer.alloc(0) });
+    }
+    return this.#display as Display;
+  }
+
+  get #windowOptions(): WindowOptions {
+    const { readOnly, detachKeys } = this.#options;
+    return {
+      terminal: this.#terminal,
+      sessionId: this.sessionId,
+      wayOut: wayOut(detachKeys, readOnly),
+      answer: (bytes) => {
+        if (!readOnly) this.#client.type(bytes);
+      },
+    };
   }
 
   /** Its holder lets go of the screen with the session, and a viewer who fell behind may still be waiting for it. */
-  async #showLast(): Promise<void> {
-    try {
-      this.#terminal.repaint(await storedScreen(this.#connection.found), false);
-    } catch {
+  async #showEnd(): Promise<void> {
+    if (this.#isBehind || this.#asked !== undefined) {
       // Without a transcript there is nothing better than what was seen.
+      await storedScreen(this.#connection.found).then(
+        (screen) => this.#repaint(screen),
+        () => {},
+      );
     }
+    await this.#display?.shown();
+    this.#display?.finish();
   }
 
   #show(bytes: Buffer): void {
-    if (!this.#terminal.write(bytes)) this.#waitForTerminal();
-  }
-
-  #waitForTerminal(): void {
+    // After the answer only the screen may come, unless there is none to be had.
+    if (this.#asked?.isAnswered === false) return;
+    const isTaken = this.#displayed().output(bytes);
+    if (isTaken === undefined) return;
     this.#client.pause();
-    void this.#terminal.drained().then(() => this.#client.resume());
+    void isTaken.then(() => this.#client.resume());
   }
 
   #type(bytes: Buffer): void {
     const { forward, isDetached } = this.#scanner.push(bytes);
     const isLeaving = isDetached || (this.#options.readOnly && forward.includes(interrupt));
-    if (!this.#options.readOnly && forward.length > 0 && !this.#client.type(forward)) {
+    const heard = this.#display?.typed(forward) ?? forward;
+    if (!this.#options.readOnly && heard.length > 0 && !this.#client.type(heard)) {
       this.#terminal.pauseReading();
       void this.#client.drained().then(() => this.#terminal.resumeReading());
     }
@@ -161,3 +278,8 @@ export class Attachment {
     this.#leave({ how: 'detached' });
   }
 }
+
+/** The size of the screen that is rendered of it. */
+const rendered = ({ cols, rows }: Size): Size => atLeastTwo(cols, rows);
+
+const isSameSize = (one: Size | undefined, other: Size): boolean => one?.cols === other.cols && one.rows === other.rows;

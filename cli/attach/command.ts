@@ -8,7 +8,7 @@ import { line } from '../print/escape.ts';
 import { type AttachView, attachedLines } from '../print/sessions.ts';
 import type { FoundSession } from '../sessionClient.ts';
 import { Attachment, type Left } from './attachment.ts';
-import { type DetachKeys, defaultDetachKey, parseDetachKeys } from './detachKey.ts';
+import { type DetachKeys, defaultDetachKey, parseDetachKeys, wayOut } from './detachKey.ts';
 import { ViewerTerminal } from './viewerTerminal.ts';
 import { WindowSize } from './windowSize.ts';
 
@@ -35,11 +35,13 @@ export async function attach(invocation: Invocation, flags: AttachFlags, typed: 
   for (const [signal, status] of Object.entries(signals)) process.once(signal, () => process.exit(status));
   const window = flags.resize && !readOnly ? new WindowSize(invocation, attachment, terminal) : undefined;
   if (window === undefined) mentionSize(invocation, found, terminal);
-  mentionWayOut(invocation, options);
+  const leaving = wayOut(detachKey, readOnly);
+  if (leaving !== undefined) invocation.output.note(line`${leaving}`);
   terminal.take();
   let left: Left;
   try {
-    await window?.follow();
+    if (window === undefined) terminal.onResize(() => attachment.fit());
+    else await window.follow();
     left = await attachment.run();
   } finally {
     terminal.restore();
@@ -62,7 +64,7 @@ function terminalOf(typed: string, readOnly: boolean): ViewerTerminal {
   ]);
 }
 
-/** The session keeps the size that its owner chose; a window of another size shows it as well as it can. */
+/** The session keeps the size that its owner chose; a window of another size shows a part of it. */
 function mentionSize({ output }: Invocation, found: FoundSession, terminal: ViewerTerminal): void {
   const { cols = 0, rows = 0 } = found.report ?? {};
   const own = terminal.size;
@@ -70,14 +72,6 @@ function mentionSize({ output }: Invocation, found: FoundSession, terminal: View
   output.note(
     line`session is ${cols}x${rows}, this terminal ${own.cols}x${own.rows}; --resize gives the session this size`,
   );
-}
-
-function mentionWayOut(
-  { output }: Invocation,
-  { detachKeys, readOnly }: { detachKeys: DetachKeys; readOnly: boolean },
-) {
-  const keys = [...(detachKeys.keys.length > 0 ? [detachKeys.name] : []), ...(readOnly ? ['ctrl-c'] : [])];
-  if (keys.length > 0) output.note(line`detach with ${keys.join(' or ')}`);
 }
 
 /** How long the daemon may take to learn what the terminal has told already. */

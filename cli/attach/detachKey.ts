@@ -42,6 +42,12 @@ function detachKey(key: NamedKey | undefined): DetachKey | undefined {
 
 const codeOf = (base: string): number => (base === 'space' ? 0x20 : base.charCodeAt(0));
 
+/** For people; undefined where no key leaves. */
+export function wayOut({ keys, name }: DetachKeys, readOnly: boolean): string | undefined {
+  const ways = [...(keys.length > 0 ? [name] : []), ...(readOnly ? ['ctrl-c'] : [])];
+  return ways.length === 0 ? undefined : `detach with ${ways.join(' or ')}`;
+}
+
 export interface Scanned {
   readonly forward: Buffer;
   /** The sequence is complete; what follows it is nobody's. */

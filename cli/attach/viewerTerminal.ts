@@ -19,6 +19,10 @@ export class ViewerTerminal {
   readonly #input: ReadStream | undefined;
   readonly #output: Output;
   #isTaken = false;
+  /** Something of what is on the display is the person's own. */
+  #hasOwn = true;
+  /** All of it is. */
+  #isOwn = true;
   readonly #onExit = () => this.restore();
 
   /** `input` is left out where nobody types. */
@@ -65,6 +69,12 @@ export class ViewerTerminal {
     return this.#output.write(bytes);
   }
 
+  /** What the session says, as it is. */
+  pass(bytes: Uint8Array): boolean {
+    this.#isOwn = false;
+    return this.write(bytes);
+  }
+
   drained(): Promise<void> {
     if (!this.#output.writableNeedDrain) return Promise.resolve();
     return new Promise((resolve) => this.#output.once('drain', resolve));
@@ -82,15 +92,30 @@ export class ViewerTerminal {
   }
 
   /**
-   * A screen as it is sent after attaching, or after bytes that were left out. What is on the display the first time is
-   * the person's own: it moves up into the history instead of being erased.
+   * A screen of the terminal's own size, as it is sent after attaching, or after bytes that were left out. What is on the
+   * display the first time is the person's own: it moves up into the history instead of being erased.
    */
-  repaint(screen: Size & { readonly repaint: Uint8Array }, isFirst: boolean): boolean {
-    const { cols, rows } = this.size;
-    const aside = isFirst ? `\x1b[${rows};1H${'\n'.repeat(rows)}` : this.#modes.undo;
-    // In a taller window the screen scrolls within its own rows, or what it says by row would be in the wrong one.
-    const margins = screen.rows < rows && screen.cols <= cols ? `\x1b[1;${screen.rows}r` : '';
-    return this.write(Buffer.concat([Buffer.from(`${aside}${margins}\x1b[H\x1b[2J`), screen.repaint]));
+  repaint(bytes: Uint8Array): boolean {
+    const { rows } = this.size;
+    const aside = this.#hasOwn ? `\x1b[${rows};1H${'\n'.repeat(rows)}` : '';
+    this.#hasOwn = false;
+    return this.pass(Buffer.concat([Buffer.from(`${this.#modes.undo}${aside}\x1b[H\x1b[2J`), bytes]));
+  }
+
+  /** An empty screen beside the person's own. Whoever paints on it says where everything goes, so nothing wraps. */
+  openWindow(): void {
+    this.write(Buffer.from(`${this.#modes.undo}\x1b[?1049h\x1b[?7l`));
+  }
+
+  /** Back to the screen of before, with `lines` below what is there. */
+  closeWindow(lines: readonly string[]): void {
+    const text = lines.map((line) => `\r\n${line}`).join('');
+    this.write(Buffer.from(`${this.#modes.undo}${this.#below}${text}`));
+  }
+
+  /** Where nothing is drawn: a program may have left the cursor anywhere, the person's own is below everything. */
+  get #below(): string {
+    return this.#isOwn ? '' : `\x1b[${this.size.rows};1H`;
   }
 
   /** Gives the terminal back, once. Synchronous, because nothing else runs any more when a process ends. */
@@ -99,11 +124,11 @@ export class ViewerTerminal {
     this.#isTaken = false;
     process.off('exit', this.#onExit);
     this.#output.removeAllListeners('resize');
-    const isAlternate = this.#modes.isAlternate;
+    const below = this.#modes.isAlternate ? '' : this.#below;
     // What the terminal has not taken is lost, and may have been cut in the middle of a sequence.
     const cut = this.#output.writableLength > 0 ? '\x18' : '';
-    // Below everything that the program has drawn, unless the screen of before is there again.
-    say(this.#output.fd, `${cut}${this.#modes.undo}${isAlternate ? '' : `\x1b[${this.size.rows};1H`}\r\n`);
+    // Where the screen of before is there again, so is its cursor.
+    say(this.#output.fd, `${cut}${this.#modes.undo}${below}\r\n`);
     try {
       this.#input?.setRawMode(false);
     } catch {

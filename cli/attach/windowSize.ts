@@ -4,7 +4,7 @@ import { Client, DaemonAbsent } from '../client.ts';
 import { fromApi } from '../failure.ts';
 import type { Invocation } from '../invocation.ts';
 import type { Attachment } from './attachment.ts';
-import type { ViewerTerminal } from './viewerTerminal.ts';
+import type { Size, ViewerTerminal } from './viewerTerminal.ts';
 
 /** A daemon that is busy for longer is passed by: somebody is dragging a window. */
 const answerMs = 2_000;
@@ -33,15 +33,21 @@ export class WindowSize {
     this.#isStale = true;
     if (this.#isBusy) return;
     this.#isBusy = true;
+    this.#attachment.willResize();
+    let size: Size | undefined;
     while (this.#isStale) {
       this.#isStale = false;
-      await this.#tell();
+      size = await this.#tell();
     }
     this.#isBusy = false;
+    this.#attachment.hasResized(size);
   }
 
-  /** Through the daemon, which keeps a record of sizes; a terminal whose daemon is down takes it all the same. */
-  async #tell(): Promise<void> {
+  /**
+   * Through the daemon, which keeps a record of sizes; a terminal whose daemon is down takes it all the same. Resolves with
+   * the size that the session has, if it took it.
+   */
+  async #tell(): Promise<Size | undefined> {
     const { size } = this.#terminal;
     const { sessionId } = this.#attachment;
     const daemon = readRendezvous(this.#invocation.places);
@@ -49,9 +55,13 @@ export class WindowSize {
       if (daemon === undefined) throw new DaemonAbsent('none');
       const reply = await new Client(daemon).call('sessions.resize', { id: sessionId, ...size } as object, answerMs);
       if (!reply.ok) throw fromApi(reply.error);
+      return size;
     } catch {
       // A session that has ended says so itself.
-      await this.#attachment.resize(size).catch(() => {});
+      return await this.#attachment.resize(size).then(
+        () => size,
+        () => undefined,
+      );
     }
   }
 }

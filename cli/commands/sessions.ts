@@ -63,7 +63,7 @@ function registerAttach(sessions: Command): void {
   example(
     sessions
       .command('attach')
-      .description('watch a session and type into it; works while the daemon is down')
+      .description('watch a session and type into it, from a window of any size; works while the daemon is down')
       .argument(...sessionArgument)
       .option('-r, --read-only', 'only watch; ctrl-c leaves as well')
       .option('--detach-key <keys>', `what leaves, or none (default: ${defaultDetachKey})`, parseDetachKeys)

@@ -32,7 +32,7 @@ export function repaint(terminal: headless.Terminal, options: RepaintOptions): U
     parts.push(tabStops(inner.buffers.alt, terminal.cols), saved(inner.buffers.alt, options));
   }
   parts.push(region(inner.buffers.active, terminal.rows));
-  if (options.title !== undefined) parts.push(`\x1b]2;${printable(options.title)}\x07`);
+  if (options.title !== undefined) parts.push(`\x1b]2;${printableTitle(options.title)}\x07`);
   parts.push(modes(terminal, inner), cursor(terminal, inner, options));
   return Buffer.concat([Buffer.from(parts.join('')), options.unfinished]);
 }
@@ -127,6 +127,6 @@ function charsetState({ _charsetService: service }: Inner, charsets: ReadonlyMap
 }
 
 /** A title may hold anything but what ends it. */
-function printable(title: string): string {
+export function printableTitle(title: string): string {
   return [...title].filter((char) => char >= ' ' && char !== '\x7f' && !(char >= '\x80' && char <= '\x9f')).join('');
 }
