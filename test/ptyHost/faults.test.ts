@@ -62,6 +62,48 @@ describe('a terminal whose holder', () => {
   });
 });
 
+describe('a terminal that no process of the work has open for a while (PTY-07)', () => {
+  it.each([
+    ['its guardian lives', 'tty', false],
+    ['its guardian lives', 'path', false],
+    ['its guardian was killed', 'tty', true],
+    ['its guardian was killed', 'path', true],
+  ] as const)('and %s, is read on when it is opened again by its %s', async (_, name, isGuardianKilled) => {
+    const host = await ptyHost();
+    const daemon = await host.daemon();
+    const turn = turns(host.directory);
+    const [ready, release] = turn.paths;
+    const opened = name === 'tty' ? '/dev/tty' : '"$path"';
+    const script = [
+      'path=$(tty); echo before; read go',
+      `exec < /dev/null > /dev/null 2>&1; echo $$ > '${ready}'; read go < '${release}'`,
+      `echo after > ${opened}; exec < ${opened}; read line; echo "got $line" > ${opened}`,
+    ].join('; ');
+    const session = await host.open(daemon, ['sh', '-c', script]);
+    await daemon.until(() => session.transcript().includes('before'));
+    if (isGuardianKilled) {
+      process.kill(session.ready.guardian.pid, 'SIGKILL');
+      await daemon.event('guardianEnded', session.id);
+    }
+    const send = (text: string) => daemon.ask(typed(session.id, text));
+    await send('go');
+    await turn.ready();
+    // Whoever reads EIO has read it by the time that it says what it holds.
+    await daemon.ask({ do: 'list', fresh: true });
+    expect(await host.report(daemon, session.id)).toMatchObject({ state: 'running', end: null });
+    await turn.release();
+    await daemon.until(() => session.transcript().includes('after'));
+    await send('again');
+    await daemon.until(() => session.transcript().includes('got again'));
+    if (!isGuardianKilled) {
+      expect((await daemon.event('captureEnded', session.id)).end).toMatchObject({ eof: true, complete: true });
+    }
+  });
+});
+
+const typed = (sessionId: string, text: string) =>
+  ({ do: 'send', sessionId, bytes: base64(text), paste: 'never', enter: true }) as const;
+
 describe('descriptors', () => {
   it('of a hundred sessions are all closed again (88)', async () => {
     const host = await ptyHost();
