@@ -75,16 +75,26 @@ export function controlByte(character: string): number | undefined {
   return character.length === 1 && code >= 0x40 && code <= 0x5f ? code & 0x1f : undefined;
 }
 
+/** A key as a terminal sends it: as a rule, and while the program has the cursor keys in application mode (DECCKM). */
+export interface KeyBytes {
+  readonly bytes: Buffer;
+  readonly applicationBytes: Buffer;
+}
+
 /** For commander: throws `InvalidArgumentError` for a name that is no key, or a modifier that the key cannot have. */
-export function parseKey(name: string): Buffer {
+export function parseKey(name: string): KeyBytes {
   const key = namedKey(name);
   const text = key && textOf(key);
   if (text === undefined)
     throw new InvalidArgumentError(
       'Name a key such as enter, tab, esc, up, pgdn, f5, delete, ctrl-c, alt-x or shift-tab.',
     );
-  return Buffer.from(text);
+  const application = plainCursorKeys.has(text) ? text.replace('[', 'O') : text;
+  return { bytes: Buffer.from(text), applicationBytes: Buffer.from(application) };
 }
+
+/** Only these have another form, and only without a modifier (ctlseqs, "PC-Style Function Keys"). */
+const plainCursorKeys: ReadonlySet<string> = new Set([...'ABCDHF'].map((final) => `\x1b[${final}`));
 
 function textOf({ base, modifiers }: NamedKey): string | undefined {
   const sequence = sequences[base];

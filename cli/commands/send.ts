@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
 import { action } from '../action.ts';
-import { parseKey } from '../attach/keyNames.ts';
+import { type KeyBytes, parseKey } from '../attach/keyNames.ts';
 import { usage } from '../failure.ts';
 import { addRequestId, example } from '../globalOptions.ts';
 import { readInput } from '../input.ts';
@@ -13,7 +13,7 @@ import { sentLines } from '../print/sessions.ts';
 interface SendOptions {
   readonly file?: string;
   readonly enter?: boolean;
-  readonly key?: readonly Buffer[];
+  readonly key?: readonly KeyBytes[];
   readonly paste?: 'auto' | 'always' | 'never';
 }
 
@@ -41,7 +41,7 @@ export function registerSend(sessions: Command): void {
   );
 }
 
-const collectKey = (name: string, former: readonly Buffer[] | undefined): Buffer[] => [
+const collectKey = (name: string, former: readonly KeyBytes[] | undefined): KeyBytes[] => [
   ...(former ?? []),
   parseKey(name),
 ];
@@ -57,20 +57,21 @@ async function send(invocation: Invocation, options: SendOptions, operands: read
   }
   const text = file === undefined ? Buffer.from(operand ?? '') : await readInput('--file', file, longestText);
   if (text.length > longestText) throw usage(`more than ${longestText} bytes of text`, ['send it in parts']);
-  const keys = Buffer.concat(key);
-  if (text.length === 0 && keys.length === 0 && !enter) {
+  if (text.length === 0 && key.length === 0 && !enter) {
     throw usage('there is nothing to send', [`custody sessions send ${id} TEXT --enter`]);
   }
   const { requestId, output } = invocation;
   const base = { id, requestId } as const;
-  const isWithKeys = keys.length > 0;
+  const isWithKeys = key.length > 0;
   let answer: Answer<CallResults['sessions.send']> | undefined;
   if (text.length > 0) {
     const bytes = text.toString('base64');
     answer = await invocation.call('sessions.send', { ...base, bytes, paste, enter: enter && !isWithKeys });
   }
   if (answer === undefined || isWithKeys) {
-    const typed = { ...base, requestId: `${requestId}.keys`, bytes: keys.toString('base64'), enter };
+    const bytes = Buffer.concat(key.map((one) => one.bytes)).toString('base64');
+    const applicationBytes = Buffer.concat(key.map((one) => one.applicationBytes)).toString('base64');
+    const typed = { ...base, requestId: `${requestId}.keys`, bytes, applicationBytes, enter };
     answer = summed(answer, await invocation.call('sessions.send', { ...typed, paste: 'never' }));
   }
   return output.answer(answer, sentLines, (data) => [data.sessionId]);

@@ -13,7 +13,7 @@ export interface ScreenView extends Size {
   readonly lostBytes: number;
   /** Base64 of what brings a freshly reset terminal of this size into the same state, modes and history included. */
   readonly repaint: string;
-  readonly modes: { readonly bracketedPaste: boolean };
+  readonly modes: { readonly bracketedPaste: boolean; readonly applicationCursor: boolean };
 }
 
 export interface SessionScreens {

@@ -5,8 +5,9 @@ import { defaultSegmentBytes } from '../transcript/layout.ts';
 import { HostError } from '../wire/hostError.ts';
 import type { ScreenView, SessionScreens } from './ports.ts';
 
-/** DECSET 2004, as a repaint sets it again. */
+/** DECSET 2004 and 1 (DECCKM), as a repaint sets them again. */
 const bracketedPaste = Buffer.from('\x1b[?2004h');
+const applicationCursor = Buffer.from('\x1b[?1h');
 
 /** A late screen is better than none for somebody who attaches in the middle of a flood. */
 const snapshotMs = 30_000;
@@ -26,7 +27,10 @@ export function renderedScreens(screens: Screens): SessionScreens {
 async function snapshot(screens: Screens, sessionId: string, atLeast: number): Promise<ScreenView> {
   const { repaint, title = '', ...screen } = await screens.snapshot(sessionId, { atLeast, timeoutMs: snapshotMs });
   const bytes = Buffer.from(repaint.buffer, repaint.byteOffset, repaint.byteLength);
-  const modes = { bracketedPaste: bytes.includes(bracketedPaste) };
+  const modes = {
+    bracketedPaste: bytes.includes(bracketedPaste),
+    applicationCursor: bytes.includes(applicationCursor),
+  };
   return { ...screen, title, repaint: bytes.toString('base64'), modes };
 }
 

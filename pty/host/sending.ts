@@ -19,20 +19,26 @@ export async function sent(session: Session, request: Send): Promise<Sent & { re
   return session.inputs.once(inputId, digestOf(request), type);
 }
 
-function digestOf({ bytes, paste, enter }: Send): string {
+function digestOf({ bytes, applicationBytes, paste, enter }: Send): string {
   return createHash('sha256')
-    .update(JSON.stringify([bytes, paste, enter]))
+    .update(JSON.stringify([bytes, applicationBytes, paste, enter]))
     .digest('base64');
 }
 
 /** Acknowledged when the kernel has the last byte, which is not yet: when the program has read it. */
 async function typed(session: Session, request: Send): Promise<Sent> {
-  const text = Buffer.from(request.bytes, 'base64');
+  const text = Buffer.from(await wanted(session, request), 'base64');
   const bracketed = request.paste === 'always' || (request.paste === 'auto' && (await wantsBrackets(session, text)));
   const bytes = request.paste === 'never' ? text : pasted(text, { bracketed });
   const enter = Buffer.from(request.enter ? '\r' : '');
   await session.write(Buffer.concat([bytes, enter]));
   return { bytes: bytes.length + enter.length, bracketed };
+}
+
+/** Throws `screen_unavailable` when it makes a difference and nobody can tell which: an arrow may be a command. */
+async function wanted(session: Session, { bytes, applicationBytes = bytes }: Send): Promise<string> {
+  if (applicationBytes === bytes) return bytes;
+  return (await session.screen()).modes.applicationCursor ? applicationBytes : bytes;
 }
 
 /**

@@ -88,6 +88,8 @@ export const requestSchema = z.discriminatedUnion('do', [
     sessionId,
     /** Base64: input is bytes. */
     bytes: z.string(),
+    /** Base64 of what is sent in their place to a program that has the cursor keys in application mode (DECCKM). */
+    applicationBytes: z.string().optional(),
     /** `auto` brackets when the program has asked for it. */
     paste: z.enum(['auto', 'always', 'never']),
     enter: z.boolean(),

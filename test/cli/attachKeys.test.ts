@@ -86,7 +86,7 @@ describe('the names of keys', () => {
     ['q', 'q'],
     ['é', 'é'],
   ])('%s', (name, bytes) => {
-    expect(parseKey(name).toString()).toBe(bytes);
+    expect(parseKey(name).bytes.toString()).toBe(bytes);
   });
 
   it.each(['', 'hyper-x', 'f13', 'ctrl-enter', 'ctrl-é', 'enterr', 'shift-enter'])('%j is none', (name) => {

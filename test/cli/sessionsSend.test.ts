@@ -14,6 +14,8 @@ process.stdin.on('data', (chunk) => {
   for (;;) {
     const end = all.indexOf('\\r', Math.max(0, all.lastIndexOf('\\x1b[201~')));
     if (end < 0 || (all.includes('\\x1b[200~') && !all.includes('\\x1b[201~'))) return;
+    const said = all.subarray(0, end).toString().match(/^say (.*)/);
+    if (said) process.stdout.write('\\x1b' + said[1]);
     appendFileSync(process.env.SUBMITTED, JSON.stringify(all.subarray(0, end).toString('base64')) + '\\n');
     all = all.subarray(end + 1);
     process.stdout.write('submitted\\r\\n');
@@ -86,6 +88,30 @@ it('sends keys by name behind the text, brackets as it is told, and the same req
   await expect.poll(submitted, { timeout: 30_000 }).toHaveLength(4);
   // A closing bracket within the text would end the paste early, so it is taken out.
   expect(submitted().slice(2)).toEqual(['\x1b[200~ab\x1b[201~', '\x1b[200~last\x1b[201~']);
+});
+
+it('sends the cursor keys as the program has them, in application mode or not (DECCKM)', async () => {
+  const own = await sessions();
+  const { sessionId, submitted } = await openReader(own);
+  const keys = ['up', 'down', 'right', 'left', 'home', 'end', 'ctrl-left', 'pgup', 'f1', 'x'];
+  const send = ['sessions', 'send', sessionId, ...keys.flatMap((key) => ['--key', key]), '--enter'];
+  const rest = '\x1b[1;5D\x1b[5~\x1bOPx';
+  const [plain, application] = ['[', 'O'].map(
+    (lead) => `${[...'ABCDHF'].map((key) => `\x1b${lead}${key}`).join('')}${rest}`,
+  );
+  await own.custody(send);
+  await expect.poll(submitted, { timeout: 30_000 }).toEqual([plain]);
+  for (const [mode, expected] of [
+    ['\x1b[?1h', application],
+    ['\x1b[?1l', plain],
+  ] as const) {
+    const before = submitted().length;
+    await own.custody(['sessions', 'send', sessionId, `say ${mode.slice(1)}`, '--enter', '--paste', 'never']);
+    await expect.poll(() => submitted().length, { timeout: 30_000 }).toBe(before + 1);
+    await own.custody(send);
+    await expect.poll(() => submitted().length, { timeout: 30_000 }).toBe(before + 2);
+    expect(submitted().at(-1)).toBe(expected);
+  }
 });
 
 it('refuses what cannot be meant', async () => {

@@ -123,6 +123,8 @@ export const callSchemas = {
     id,
     /** Base64: input is bytes. It is written and never stored (PTY-08). */
     bytes: z.base64().max(5_600_000),
+    /** Sent in their place to a program that has the cursor keys in application mode (DECCKM). */
+    applicationBytes: z.base64().max(5_600_000).optional(),
     /** `auto` brackets the text for a program that asked for it (DECSET 2004); `never` sends the bytes as they are. */
     paste: z.enum(['auto', 'always', 'never']).default('auto'),
     enter: z.boolean().default(false),

@@ -76,9 +76,9 @@ async function typed(
     // Typing it again is what a repeated request must not do; how much it was is all that is known of the first.
     return { data: { sessionId, bytes: 0, bracketed: false }, warnings: [repeated] };
   }
-  const { bytes: text, paste, enter } = args;
+  const { bytes: text, applicationBytes, paste, enter } = args;
   const { eventId: inputId, requestId } = key;
-  const request = { do: 'send', sessionId, bytes: text, paste, enter, inputId } as const;
+  const request = { do: 'send', sessionId, bytes: text, applicationBytes, paste, enter, inputId } as const;
   const sent = await asked<SentAnswer>(context, request, sendMs).catch((error: unknown) => {
     throw error instanceof OperatingError && error.code === 'input_id_reused' ? reusedRequest(requestId) : error;
   });
