@@ -11,7 +11,14 @@ export interface SourceFile {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What a build, an install or git made is not source. */
-const notSource = new Set(['node_modules', 'dist', '.git', 'coverage', 'pty/guardian/build']);
+const notSource = new Set([
+  'node_modules',
+  'test/agents/fixtures/node_modules',
+  'dist',
+  '.git',
+  'coverage',
+  'pty/guardian/build',
+]);
 const binary = /\.(png|jpe?g|gif|ico|svgz|woff2?|db|gz|tgz|zip)$/;
 
 /** Every text file below the root, committed or not: a rule must hold before the commit, not after it. */
