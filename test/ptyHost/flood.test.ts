@@ -193,6 +193,43 @@ describe('a storm', () => {
   });
 });
 
+describe('a viewer that is behind', () => {
+  it('is told the last of many sizes, when it has caught up', async () => {
+    const host = await ptyHost();
+    const daemon = await host.daemon();
+    const script = 'stty -opost; yes 0123456789abcdef | head -c 8000000; exec cat';
+    const session = await host.open(daemon, ['sh', '-c', script], { release: false });
+    const slow = await pausedViewer(host, session.id, 'every byte');
+    await daemon.ask({ do: 'release', sessionId: session.id });
+    await daemon.until(() => storedIn(session.transcriptDir).length === 8_000_000);
+    for (let cols = 1; cols <= 500; cols += 1)
+      await daemon.ask({ do: 'resize', sessionId: session.id, cols, rows: 10 });
+    slow.client.resume();
+    await slow.until(() => eventsOf(slow, 'resized').some(({ cols }) => cols === 500));
+    expect(eventsOf(slow, 'resized').length).toBeLessThan(5);
+  });
+});
+
+describe('a peer that asks and does not wait for the answers', () => {
+  it('is answered some of it before more of it is heard', async () => {
+    const host = await ptyHost();
+    const daemon = await host.daemon();
+    const { id: sessionId } = await host.open(daemon, ['cat']);
+    const hasty = await host.viewer();
+    // Of this length so that few are read at once.
+    const screen = { do: 'screen', sessionId, pad: 'x'.repeat(4_000) } as const;
+    let answers = 0;
+    const asked = Array.from({ length: 500 }, () =>
+      hasty.ask(screen).then(() => {
+        answers += 1;
+      }),
+    );
+    await hasty.ask({ do: 'list' });
+    expect(answers).toBeGreaterThan(300);
+    await Promise.all(asked);
+  });
+});
+
 describe('a peer that asks and does not read the answers', () => {
   it('is not listened to any more, and others are', async () => {
     const host = await ptyHost();

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { appeared, workDirectory } from '../guardian/support/scope.ts';
 import { seeded } from '../host/support/random.ts';
 import { type Peer, ptyHost, readReceipt, type TestHost } from './support/host.ts';
 
@@ -73,4 +74,36 @@ describe('the last words', () => {
     await daemon.event('captureEnded', session.id);
     expect(session.transcript().toString()).toBe('leader\r\nfrom behind\r\n');
   });
+});
+
+/** Tells that a sync is wanted by `wanted`, and makes it when there is `go`; both lie beside it. */
+const slowDisk = `
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+const here = (name) => new URL(name, import.meta.url);
+const { fdatasync } = fs;
+fs.fdatasync = (...args) => {
+  fs.writeFileSync(here('wanted'), '');
+  const look = () => (fs.existsSync(here('go')) ? fdatasync(...args) : setTimeout(look, 5));
+  look();
+};
+syncBuiltinESMExports();
+`;
+
+it('the end is told when it is on the disk, and not before', async () => {
+  const directory = workDirectory();
+  writeFileSync(join(directory, 'slowDisk.mjs'), slowDisk);
+  const host = await ptyHost({ prefix: ['env', `NODE_OPTIONS=--import=${join(directory, 'slowDisk.mjs')}`] });
+  const daemon = await host.daemon();
+  const { id, scopeDir } = await host.open(daemon, ['echo', 'last']);
+  // The guardian has its marker acknowledged by then: the terminal is gone, the end is not told.
+  await appeared(scopeDir, 'exit.json');
+  await appeared(directory, 'wanted');
+  // Everything else goes on meanwhile, and takes longer than an end that waits for nothing.
+  const other = await host.open(daemon, ['sh', '-c', 'echo other; exec cat']);
+  await daemon.until(() => other.transcript().includes('other'));
+  expect(await host.report(daemon, id)).toMatchObject({ state: 'running', end: null });
+  expect(daemon.events.filter(({ event }) => event === 'captureEnded')).toEqual([]);
+  writeFileSync(join(directory, 'go'), '');
+  expect((await daemon.event('captureEnded', id)).end).toMatchObject({ eof: true, complete: true });
 });
