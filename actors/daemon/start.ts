@@ -68,6 +68,9 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
+/** What a busy machine needs to start a Node. */
+const hostStartMs = 30_000;
+
 /** Throws StoreError, `state_copied`, `state_moved`, `guardian_missing` or `config_invalid`; nothing is left open then. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const loadedConfig = loadConfig(options.places, options.env);
@@ -118,7 +121,11 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     adapter: options.adapterFor(store.installationId),
     clock,
     guardian: { path, digest: guardianDigest(path) },
-    ptyHost: { program: options.ptyHostProgram, limits: { finalDrainMs: loadedConfig.config.finalDrainMs } },
+    ptyHost: {
+      program: options.ptyHostProgram,
+      limits: { finalDrainMs: loadedConfig.config.finalDrainMs },
+      startMs: hostStartMs,
+    },
     log,
     version: options.version,
     startedMonoMs: clock.monoMs(),

@@ -31,6 +31,8 @@ export interface Settings {
 export interface PtyHostProgram {
   readonly program: string;
   readonly limits: Readonly<Record<string, number>>;
+  /** How long it may take until it listens; one that hangs before would hold up its launch for ever. */
+  readonly startMs: number;
 }
 
 export interface Runtime {

@@ -174,16 +174,40 @@ describe('what lies in the run directory', () => {
     expect(ptyHostOf(daemon)).not.toEqual(holder);
   });
 
-  it('and is the record of a process that lives and is silent, is believed: nobody is started beside it (ruling 9)', async () => {
+  it('and is the record of a host that lives and cannot be reached, is believed, and the way out is named (ruling 9)', async () => {
+    const daemon = await testDaemon().start();
+    await opened(daemon, 'exec cat');
+    const holder = ptyHostOf(daemon);
+    await daemon.kill();
+    rmSync(runFile(daemon, 'pty.sock'));
+    await daemon.start();
+    const { goalId } = await daemon.goal();
+    const launch = { ...daemon.launchArguments(goalId, 'true'), terminal: size };
+    const refusal = await daemon.refusal('runs.exec', launch);
+    expect(refusal).toMatchObject({ code: 'pty_host_unresponsive', exitCode: 10 });
+    expect(refusal.next.join('\n')).toMatch(new RegExp(`process ${holder.pid} .*pty-host.json`));
+    expect(ptyHostOf(daemon)).toEqual(holder);
+    signalVerified(holder, 'SIGKILL');
+    await isGone(holder.pid);
+    await runs(daemon);
+  });
+
+  it.each([
+    ['of somebody who has the pid by now', { processToken: '1', adapterEvidence: '' }],
+    ['of another boot', { bootId: 'another' }],
+    ['of another installation', { installationId: 'another00000' }],
+  ])('and is the record %s, keeps no terminal from being opened', async (_, bent) => {
     const daemon = await testDaemon().start();
     const other = await testDaemon().start();
     await opened(other, 'exec cat');
-    const foreign = readFileSync(runFile(other, 'pty-host.json'), 'utf8');
-    writeFileSync(runFile(daemon, 'pty-host.json'), foreign);
-    const { goalId } = await daemon.goal();
-    const launch = { ...daemon.launchArguments(goalId, 'true'), terminal: size };
-    expect(await daemon.refusal('runs.exec', launch)).toMatchObject({ code: 'pty_host_unresponsive', exitCode: 10 });
-    expect(readFileSync(runFile(daemon, 'pty-host.json'), 'utf8')).toBe(foreign);
+    const foreign = JSON.parse(readFileSync(runFile(other, 'pty-host.json'), 'utf8'));
+    await runs(daemon);
+    const { installationId } = JSON.parse(readFileSync(runFile(daemon, 'pty-host.json'), 'utf8'));
+    const holder = ptyHostOf(daemon);
+    signalVerified(holder, 'SIGKILL');
+    await isGone(holder.pid);
+    writeFileSync(runFile(daemon, 'pty-host.json'), JSON.stringify({ ...foreign, installationId, ...bent }));
+    await runs(daemon);
   });
 
   it.each(['pty.sock', 'pty-host.json'])(

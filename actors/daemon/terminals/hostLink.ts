@@ -9,9 +9,9 @@ import { type HostEvent, type SessionReport, sessionReport } from '../../../pty/
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { withSocketAddress } from '../../runtime/places.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { hostSocketOf, presenceOf, recordHost, startHost } from './hostProcess.ts';
+import { hostSocketOf, presenceOf, recordHost, startHost, waysOut } from './hostProcess.ts';
 
-type Parts = Pick<Runtime, 'places' | 'adapter' | 'log' | 'ptyHost' | 'clock'>;
+type Parts = Pick<Runtime, 'places' | 'adapter' | 'log' | 'ptyHost' | 'store' | 'clock'>;
 
 /** Between two attempts to reach a host that is there and silent; each waits for an answer besides. */
 const againMs = 500;
@@ -68,7 +68,7 @@ export class HostLink {
       return this.#client ?? (await this.#connect());
     } catch (error) {
       if (isNobodyThere(error) && presenceOf(this.#parts) !== 'living') return undefined;
-      throw unresponsive(error);
+      throw this.#unresponsive(error);
     }
   }
 
@@ -78,6 +78,20 @@ export class HostLink {
     const pid = await startHost(this.#parts);
     this.#parts.log.info({ pid }, 'the PTY host was started');
     return this.#connect();
+  }
+
+  #unresponsive(error: unknown): unknown {
+    if (!isNobodyThere(error) && !(error instanceof HostError)) return error;
+    return new OperatingError(
+      {
+        code: 'pty_host_unresponsive',
+        message: 'the process that holds the terminals is there and does not answer; their work goes on',
+        exitCode: 10,
+        retryable: true,
+        next: waysOut(this.#parts),
+      },
+      error as Error,
+    );
   }
 
   /** One at a time: the host takes the newest connection for the daemon's and drops the one before. */
@@ -167,18 +181,4 @@ export class HostLink {
 function isNobodyThere(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'host_gone';
-}
-
-function unresponsive(error: unknown): unknown {
-  if (!isNobodyThere(error) && !(error instanceof HostError)) return error;
-  return new OperatingError(
-    {
-      code: 'pty_host_unresponsive',
-      message: 'the process that holds the terminals is there and does not answer; their work goes on',
-      exitCode: 10,
-      retryable: true,
-      next: ['custody doctor'],
-    },
-    error as Error,
-  );
 }

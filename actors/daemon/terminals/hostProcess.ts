@@ -12,7 +12,7 @@ import { type ProcessIdentity, processIdentitySchema } from '../../../machines/i
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 
-type Parts = Pick<Runtime, 'places' | 'adapter' | 'log' | 'ptyHost'>;
+type Parts = Pick<Runtime, 'places' | 'adapter' | 'log' | 'ptyHost' | 'store'>;
 
 export const hostSocketOf = ({ places }: Pick<Parts, 'places'>): string => join(places.runDir, 'pty.sock');
 const recordOf = ({ places }: Parts): string => join(places.runDir, 'pty-host.json');
@@ -20,23 +20,34 @@ const recordOf = ({ places }: Parts): string => join(places.runDir, 'pty-host.js
 /** `living` whenever it is not proved to be gone. */
 export type HostPresence = 'living' | 'gone' | 'never recorded';
 
-/** The identity that was recorded when a daemon first met the host, looked at now. */
+/**
+ * The identity that was recorded when a daemon first met the host, looked at now: whoever has its pid by now, or has it
+ * since another boot, is somebody else (ID-03).
+ */
 export function presenceOf(parts: Parts): HostPresence {
   const identity = recordedIdentity(parts);
   if (identity === undefined) return 'never recorded';
   return parts.adapter.observe(identity).result === 'ended' ? 'gone' : 'living';
 }
 
+/** What another installation has recorded is as good as nothing: it never met the host of this one. */
 export function recordedIdentity(parts: Parts): ProcessIdentity | undefined {
   try {
-    return processIdentitySchema.parse(JSON.parse(readFileSync(recordOf(parts), 'utf8')));
+    const identity = processIdentitySchema.parse(JSON.parse(readFileSync(recordOf(parts), 'utf8')));
+    return identity.installationId === parts.store.installationId ? identity : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** What a busy machine needs to start a Node; one that hangs before it listens would hold up its launch for ever. */
-const startMs = 30_000;
+/** What to do about a host that lives, or may, and does not answer. */
+export function waysOut(parts: Parts): readonly string[] {
+  const pid = recordedIdentity(parts)?.pid;
+  const path = JSON.stringify(recordOf(parts));
+  return pid === undefined
+    ? ['custody doctor']
+    : ['custody doctor', `if process ${pid} is not ${JSON.stringify(parts.ptyHost.program)}, move ${path} away`];
+}
 
 /** Throws CaptureError when the process is gone, and `pty_host_failed` when a directory is in the way of the record. */
 export function recordHost(parts: Parts, pid: number): void {
@@ -61,7 +72,7 @@ function unlessInTheWay(path: string, write: () => void): void {
 
 /** Starts a host and resolves with its pid when it listens. Throws `pty_host_failed`. */
 export async function startHost(parts: Parts): Promise<number> {
-  const { program, limits } = parts.ptyHost;
+  const { program, limits, startMs } = parts.ptyHost;
   const socket = hostSocketOf(parts);
   unlessInTheWay(socket, () => rmSync(socket, { force: true }));
   const log = openLog(parts);
@@ -82,7 +93,8 @@ export async function startHost(parts: Parts): Promise<number> {
     const said = await firstLine(child.stdio[3] as Readable).finally(() => clearTimeout(timer));
     child.unref();
     if (said?.ok === true) return said.pid;
-    throw failed(said === undefined ? 'it ended before it listened' : said.message);
+    if (said !== undefined) throw failed(said.message);
+    throw failed(end.signal.aborted ? `it did not listen within ${startMs} ms` : 'it ended before it listened');
   } finally {
     closeSync(log);
   }
