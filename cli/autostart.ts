@@ -11,6 +11,7 @@ import type { ApiError } from '../actors/daemon/api/views.ts';
 import { OperatingError } from '../actors/runtime/operatingError.ts';
 import { type Places, type Rendezvous, readRendezvous } from '../actors/runtime/places.ts';
 import { Client, DaemonAbsent, type Hello } from './client.ts';
+import { credentialOf } from './credential.ts';
 import { daemonUnreachable, fromApi } from './failure.ts';
 import { jsonLines } from './jsonLines.ts';
 import { daemonEnvironment } from './launchEnvironment.ts';
@@ -29,7 +30,7 @@ export async function findServing(places: Places): Promise<Serving | undefined> 
   const rendezvous = readRendezvous(places);
   if (!rendezvous) return undefined;
   requireOwn(places.stateDir);
-  const client = new Client(rendezvous);
+  const client = new Client(rendezvous, () => credentialOf(places));
   try {
     return { client, rendezvous, hello: await client.hello() };
   } catch (cause) {

@@ -1,5 +1,6 @@
 /** The command line's end of the API. One connection per request, so that a process that has its answer ends at once. */
 import { setTimeout } from 'node:timers/promises';
+import { audiences } from '../actors/daemon/api/authority.ts';
 import type { CallName, StreamName } from '../actors/daemon/api/contract.ts';
 import type { ApiError, Reply } from '../actors/daemon/api/views.ts';
 import type { OperatingError } from '../actors/runtime/operatingError.ts';
@@ -40,9 +41,16 @@ export type OnSilence = (silentMs: number, pid: number) => void;
 
 export class Client {
   readonly #daemon: Pick<Rendezvous, 'socket' | 'pid'>;
+  readonly #credential: () => string | undefined;
 
-  constructor(daemon: Pick<Rendezvous, 'socket' | 'pid'>) {
+  /** `credential` is asked for what to show when a command is not for anyone; what it throws, the command throws. */
+  constructor(daemon: Pick<Rendezvous, 'socket' | 'pid'>, credential: () => string | undefined) {
     this.#daemon = daemon;
+    this.#credential = credential;
+  }
+
+  #shown(name: CallName | StreamName): string | undefined {
+    return audiences[name] === 'anyone' ? undefined : this.#credential();
   }
 
   /** Throws DaemonAbsent, or `daemon_gone`, `daemon_unresponsive` and `protocol_error`. A refusal is a Reply. */
@@ -77,7 +85,8 @@ export class Client {
 
   async #call<Data>(name: CallName, body: { readonly requestId?: string }, patience: Patience): Promise<Reply<Data>> {
     const terms = { ...patience, requestId: body.requestId };
-    const reply = await this.#ask<Reply<Data>>({ method: 'POST', path: `/v1/call/${name}`, body }, terms);
+    const message = { method: 'POST', path: `/v1/call/${name}`, body, credential: this.#shown(name) } as const;
+    const reply = await this.#ask<Reply<Data>>(message, terms);
     if (typeof reply?.ok !== 'boolean') throw protocolError('it is no reply');
     return reply;
   }
@@ -136,7 +145,8 @@ export class Client {
   }
 
   async *#lines<Line>(name: StreamName, body: unknown): AsyncGenerator<Line, void, undefined> {
-    const answer = await this.#send({ method: 'POST', path: `/v1/stream/${name}`, body }, { answerWithinMs: 0 });
+    const message = { method: 'POST', path: `/v1/stream/${name}`, body, credential: this.#shown(name) } as const;
+    const answer = await this.#send(message, { answerWithinMs: 0 });
     try {
       if (answer.status !== 200) throw protocolError(`status ${answer.status}`);
       for await (const line of jsonLines(answer.body)) {

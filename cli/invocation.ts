@@ -3,6 +3,7 @@ import type { CallArguments, CallName, StreamArguments, StreamName } from '../ac
 import type { CallResults } from '../actors/daemon/api/results.ts';
 import { type Places, placesOf, type Rendezvous, readRendezvous } from '../actors/runtime/places.ts';
 import { Client, DaemonAbsent, type OnSilence } from './client.ts';
+import { credentialOf, workOf } from './credential.ts';
 import { fromApi } from './failure.ts';
 import { type Answer, Output } from './output.ts';
 import { requireOwn } from './ownership.ts';
@@ -81,12 +82,14 @@ export class Invocation {
     if (rendezvous) {
       this.#mentionOtherVersion(rendezvous);
       try {
-        return await ask(new Client(rendezvous));
+        return await ask(new Client(rendezvous, () => credentialOf(this.places)));
       } catch (cause) {
         if (!(cause instanceof DaemonAbsent)) throw cause;
       }
     }
-    if (this.globals.autostart === false) throw await (await import('./unserved.ts')).unserved(this.places);
+    // A daemon that is started by work would belong to it, and end with it.
+    if (this.globals.autostart === false || workOf() !== undefined)
+      throw await (await import('./unserved.ts')).unserved(this.places);
     const { ensureServing } = await import('./autostart.ts');
     this.output.status('starting the daemon');
     const { client } = await ensureServing(this.places);

@@ -1,17 +1,26 @@
 #!/usr/bin/env node
 /**
- * The PTY host's entry module. Started detached by the daemon with the socket and the limits as its arguments; with a pipe
- * on descriptor 3 it says there, in one line, that it listens.
+ * The PTY host's entry module. Started detached by the daemon with the socket, the state directory and the limits as its
+ * arguments; with a pipe on descriptor 3 it says there, in one line, that it listens.
  */
 import { writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { presentOperatorKey, rightsOf } from '../actors/runtime/credentials.ts';
 import { startPtyHost } from '../pty/host/process.ts';
 import { renderedScreens } from '../pty/host/renderedScreens.ts';
+import type { Permits } from '../pty/host/server.ts';
 import { createScreens } from '../pty/screen/screens.ts';
+import { HostError } from '../pty/wire/hostError.ts';
 import { version } from './version.ts';
 
-const { values } = parseArgs({ options: { socket: { type: 'string' }, limits: { type: 'string', default: '{}' } } });
+const { values } = parseArgs({
+  options: {
+    socket: { type: 'string' },
+    'state-dir': { type: 'string' },
+    limits: { type: 'string', default: '{}' },
+  },
+});
 
 const limits = z.object({
   inputMaxBytes: z
@@ -33,12 +42,33 @@ function note(line: string): void {
   }
 }
 
+/** Read each time that somebody comes: a key that was made anew is in force at once. */
+function permitsIn(stateDir: string): Permits {
+  return (role, credential) => {
+    const rights = rightsOf(keyIn(stateDir), credential ?? '');
+    if (rights === undefined || rights.of === 'operator') return rights !== undefined;
+    return role === 'client' && rights.grants.includes('sessions') && { sessionId: rights.sessionId };
+  };
+}
+
+function keyIn(stateDir: string): string {
+  try {
+    const key = presentOperatorKey({ stateDir });
+    if (key !== undefined) return key;
+  } catch (error) {
+    throw new HostError('not_operator', (error as Error).message);
+  }
+  throw new HostError('not_operator', 'the key of the operator is not there');
+}
+
 async function main(): Promise<void> {
   process.umask(0o077);
-  if (values.socket === undefined) throw new Error('--socket is missing');
+  if (values.socket === undefined || values['state-dir'] === undefined)
+    throw new Error('--socket or --state-dir is missing');
   const host = await startPtyHost({
     socketPath: values.socket,
     version,
+    permits: permitsIn(values['state-dir']),
     limits: limits.parse(JSON.parse(values.limits)),
     screensFor: (onReply) =>
       renderedScreens(createScreens({ workerPath: new URL('./screenWorker.js', import.meta.url), onReply })),

@@ -34,7 +34,7 @@ async function asked(places: Places): Promise<Reply<StatusView> | undefined> {
   const rendezvous = readRendezvous(places);
   if (!rendezvous) return undefined;
   requireOwn(places.stateDir);
-  return new Client(rendezvous).call<StatusView>('status', {}, patienceMs);
+  return new Client(rendezvous, () => undefined).call<StatusView>('status', {}, patienceMs);
 }
 
 /** Undefined for words that need the command tree to be understood, or refused. */

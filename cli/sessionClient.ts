@@ -9,6 +9,7 @@ import { type Places, withSocketAddress } from '../actors/runtime/places.ts';
 import { HostClient, type HostClientOptions } from '../pty/wire/hostClient.ts';
 import { HostError } from '../pty/wire/hostError.ts';
 import type { SessionReport } from '../pty/wire/messages.ts';
+import { credentialOf, requireSessions } from './credential.ts';
 import { requireOwn } from './ownership.ts';
 
 export interface FoundSession {
@@ -29,12 +30,17 @@ type Handlers = Partial<Pick<HostClientOptions, 'event' | 'output' | 'ended'>>;
 
 const nothing = () => {};
 
-/** Undefined when nobody listens. Throws `pty_host_unresponsive` for a holder that accepts and stays silent (ruling 9). */
+/**
+ * Undefined when nobody listens. Throws `pty_host_unresponsive` for a holder that accepts and stays silent (ruling 9), and
+ * `not_operator`.
+ */
 export async function connectToHost(places: Places, handlers: Handlers = {}): Promise<HostConnection | undefined> {
   requireOwn(places.stateDir);
+  requireSessions();
+  const credential = credentialOf(places);
   try {
     const { client } = await withSocketAddress(join(places.runDir, 'pty.sock'), (address) =>
-      HostClient.connect({ address, role: 'client', event: nothing, ended: nothing, ...handlers }),
+      HostClient.connect({ address, role: 'client', credential, event: nothing, ended: nothing, ...handlers }),
     );
     return { client, sessions: await client.sessions() };
   } catch (error) {
@@ -104,11 +110,12 @@ export function fromHost(error: HostError, sessionId?: string): OperatingError {
     if (error.code === 'session_unknown' || error.code === 'session_ended') return sessionEnded(sessionId);
   }
   const isSilent = error.code === 'unresponsive';
+  const isRefused = error.code === 'not_operator';
   return new OperatingError(
     {
       code: isSilent ? 'pty_host_unresponsive' : error.code,
       message: error.message,
-      exitCode: isSilent || error.code === 'screen_unavailable' ? 10 : 1,
+      exitCode: isRefused ? 4 : isSilent || error.code === 'screen_unavailable' ? 10 : 1,
       retryable: isSilent,
       next: ['custody doctor'],
       details: { ...(sessionId === undefined ? {} : { sessionId }), ...error.details },

@@ -9,6 +9,8 @@ export interface Message {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: unknown;
+  /** Whom this speaks for; absent for what anyone may ask. */
+  readonly credential?: string | undefined;
 }
 
 export interface Answer {
@@ -78,10 +80,11 @@ function connected(address: string): Promise<Socket> {
   });
 }
 
-function wireForm({ method, path, body }: Message): string {
+function wireForm({ method, path, body, credential }: Message): string {
   const content = body === undefined ? '' : JSON.stringify(body);
   const length = Buffer.byteLength(content);
-  return `${method} ${path} HTTP/1.0\r\nhost: custody\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${content}`;
+  const authorization = credential === undefined ? '' : `authorization: Custody ${credential}\r\n`;
+  return `${method} ${path} HTTP/1.0\r\nhost: custody\r\n${authorization}content-type: application/json\r\ncontent-length: ${length}\r\n\r\n${content}`;
 }
 
 function parsedHead(text: string): Pick<Answer, 'status' | 'length'> {

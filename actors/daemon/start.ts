@@ -13,11 +13,13 @@ import { createHost } from '../host/host.ts';
 import type { Clock } from '../observe/clock.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
 import { intact } from '../runtime/actorAccess.ts';
+import { operatorKey } from '../runtime/credentials.ts';
 import { daemonLeaving } from '../runtime/operatingError.ts';
 import type { Places } from '../runtime/places.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { becomeReachable, type Reachability } from './api/reachability.ts';
 import { type ApiServer, callsAnswered, createApi, createApiServer } from './api/server.ts';
+import { authorise } from './authorise.ts';
 import { isPausedBefore } from './commands/lifecycle.ts';
 import { type LoadedConfig, loadConfig } from './config.ts';
 import type { DaemonContext } from './context.ts';
@@ -265,11 +267,13 @@ async function serve(context: ServingContext, { places, env, version, log }: Dae
   const { pid } = process;
   const api = createApi({
     hello: () => ({ protocol: 1, version, pid, startNumber, stateDir: places.stateDir }),
+    authorise: (name, credential) => authorise(context, name, credential),
     call: (command, args, signal) => dispatch(context, command, { args, signal }),
     stream: (command, args, signal) => openStream(context, command, { args, signal }),
     onBug: (error) => log.error({ error: describe(error) }, 'a call failed unexpectedly'),
   });
   const server = createApiServer(api);
+  makeKey(context);
   const reachability = await becomeReachable({
     server,
     places,
@@ -282,6 +286,15 @@ async function serve(context: ServingContext, { places, env, version, log }: Dae
         : log.error({ error: describe(error) }, 'cannot be reached'),
   });
   return { server, reachability };
+}
+
+/** It has to be there before anybody can ask. A daemon without one looks after the work all the same, and says why it refuses. */
+function makeKey({ places, log }: ServingContext): void {
+  try {
+    operatorKey(places);
+  } catch (error) {
+    log.error({ error: describe(error) }, 'the key of the operator cannot be used');
+  }
 }
 
 async function takeDown(context: DaemonContext, { server, reachability }: Served): Promise<void> {

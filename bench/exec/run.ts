@@ -8,6 +8,7 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { CallName } from '../../actors/daemon/api/contract.ts';
+import { operatorCredential, operatorKey } from '../../actors/runtime/credentials.ts';
 import type { Rendezvous } from '../../actors/runtime/places.ts';
 import { Client } from '../../cli/client.ts';
 
@@ -79,7 +80,7 @@ async function main(): Promise<void> {
   const { data } = JSON.parse(custody('goals', 'add', 'bench', '--json').toString()) as { data: { goalId: string } };
   custody('worktrees', 'add', data.goalId, '--json');
   const rendezvous = JSON.parse(readFileSync(join(stateDir, 'run', 'daemon.json'), 'utf8')) as Rendezvous;
-  const client = new Client(rendezvous);
+  const client = new Client(rendezvous, () => operatorCredential(operatorKey({ stateDir })));
   const fifo = join(scratch, 'fifo');
   execFileSync('mkfifo', [fifo]);
   const plain: number[] = [];

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { operatorCredential, operatorKey } from '../../actors/runtime/credentials.ts';
 import { reserveSlots } from '../../pty/launch/slots.ts';
 import { HostClient } from '../../pty/wire/hostClient.ts';
 import type { HostEvent } from '../../pty/wire/messages.ts';
@@ -29,7 +30,7 @@ export class Holder {
 
   constructor() {
     mkdirSync(join(this.directory, 'transcripts'));
-    const args = [join(root, 'dist', 'ptyHost.js'), '--socket', this.#socket];
+    const args = [join(root, 'dist', 'ptyHost.js'), '--socket', this.#socket, '--state-dir', this.directory];
     this.#child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'inherit', 'inherit', 'pipe'] });
   }
 
@@ -47,6 +48,7 @@ export class Holder {
     const { client } = await HostClient.connect({
       address: this.#socket,
       role,
+      credential: operatorCredential(operatorKey({ stateDir: this.directory })),
       output: (_, bytes) => watcher.output!(bytes),
       event: (event) => watcher.event!(event),
       ended: () => {},

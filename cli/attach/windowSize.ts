@@ -1,6 +1,7 @@
 /** The size of the viewer's window as the session's own, which is what --resize asks for. */
 import { readRendezvous } from '../../actors/runtime/places.ts';
 import { Client, DaemonAbsent } from '../client.ts';
+import { credentialOf } from '../credential.ts';
 import { fromApi } from '../failure.ts';
 import type { Invocation } from '../invocation.ts';
 import type { Attachment } from './attachment.ts';
@@ -50,10 +51,12 @@ export class WindowSize {
   async #tell(): Promise<Size | undefined> {
     const { size } = this.#terminal;
     const { sessionId } = this.#attachment;
-    const daemon = readRendezvous(this.#invocation.places);
+    const { places } = this.#invocation;
+    const daemon = readRendezvous(places);
     try {
       if (daemon === undefined) throw new DaemonAbsent('none');
-      const reply = await new Client(daemon).call('sessions.resize', { id: sessionId, ...size } as object, answerMs);
+      const client = new Client(daemon, () => credentialOf(places));
+      const reply = await client.call('sessions.resize', { id: sessionId, ...size } as object, answerMs);
       if (!reply.ok) throw fromApi(reply.error);
       return size;
     } catch {

@@ -1,16 +1,13 @@
 /** agent result, need-input, boundary, goal: what work says of itself, from inside its session. */
 import type { Command } from 'commander';
 import { action } from '../action.ts';
+import { sessionVariable, tokenVariable } from '../credential.ts';
 import { usage } from '../failure.ts';
 import { example } from '../globalOptions.ts';
 import { readInput } from '../input.ts';
-import { Invocation } from '../invocation.ts';
+import type { Invocation } from '../invocation.ts';
 import { boundaryLines, reportedLines } from '../print/agent.ts';
 import { goalDetailLines } from '../print/goals.ts';
-
-/** What a session's work is told about itself (ruling 24). */
-const sessionVariable = 'CUSTODY_SESSION';
-const tokenVariable = 'CUSTODY_SESSION_TOKEN';
 
 /** The API's bound on a result. */
 const longestResult = 1_048_576;
@@ -68,12 +65,7 @@ function inSession<Options>(body: Body<Options>) {
         'custody runs exec GOAL --pty -- CMD...',
       ]);
     }
-    // A daemon that is started in here would belong to the session, and end with it.
-    return body(
-      new Invocation({ ...invocation.globals, autostart: false }),
-      { sessionId, token },
-      { options, operand },
-    );
+    return body(invocation, { sessionId, token }, { options, operand });
   });
 }
 

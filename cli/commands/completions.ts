@@ -6,6 +6,7 @@ import { readRendezvous } from '../../actors/runtime/places.ts';
 import { action } from '../action.ts';
 import { Client } from '../client.ts';
 import { type IdKind, idKinds } from '../completions/shape.ts';
+import { credentialOf } from '../credential.ts';
 import { example } from '../globalOptions.ts';
 import { type Invocation, localAnswer } from '../invocation.ts';
 import { printable } from '../print/escape.ts';
@@ -45,7 +46,7 @@ const answerWithinMs = 1_000;
 async function complete({ places, output }: Invocation, _: unknown, [kind]: readonly string[]): Promise<number> {
   const rendezvous = readRendezvous(places);
   if (!rendezvous) return 0;
-  const client = new Client(rendezvous);
+  const client = new Client(rendezvous, () => credentialOf(places));
   try {
     const lists = await Promise.all(candidates[kind as IdKind].map((list) => list(client)));
     for (const [id, text] of lists.flat()) output.text(`${printable(id)}\t${printable(text).slice(0, 60)}`);

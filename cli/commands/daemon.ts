@@ -6,6 +6,7 @@ import type { CallArguments } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
 import { action } from '../action.ts';
 import { daemonProgram, ensureServing, findServing, refusalFrom, type Serving } from '../autostart.ts';
+import { requireOperator } from '../credential.ts';
 import { fromApi } from '../failure.ts';
 import { addRequestId, example } from '../globalOptions.ts';
 import { type Invocation, localAnswer } from '../invocation.ts';
@@ -61,6 +62,7 @@ const stateOf = ({ hello, rendezvous }: Serving, started: boolean): DaemonState 
 });
 
 async function start(invocation: Invocation, { foreground }: { readonly foreground?: boolean }): Promise<number> {
+  requireOperator();
   requireOwn(invocation.places.stateDir);
   if (foreground) return inForeground(invocation);
   invocation.output.status('starting the daemon');
@@ -102,6 +104,7 @@ async function stop(invocation: Invocation, options: KeepWork): Promise<number> 
 }
 
 async function restart(invocation: Invocation, options: KeepWork): Promise<number> {
+  requireOperator();
   requireOwn(invocation.places.stateDir);
   // A successor that would not start is no reason to end the work.
   const { loadConfig } = await import('../../actors/daemon/config.ts');

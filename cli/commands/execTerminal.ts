@@ -1,7 +1,8 @@
 /** runs exec --pty: the same launch, in a terminal of its own. */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { CallArguments } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
+import type { Grant } from '../../actors/runtime/credentials.ts';
 import { parseDuration } from '../duration.ts';
 import { usage } from '../failure.ts';
 import { readInput } from '../input.ts';
@@ -16,6 +17,7 @@ export interface TerminalFlags {
   readonly idle?: number;
   readonly startup?: number;
   readonly resultSchema?: string;
+  readonly grant?: readonly Grant[];
   readonly attach?: boolean;
   readonly stdin?: string;
   readonly wait?: number | true;
@@ -31,14 +33,20 @@ export function addTerminalOptions(command: Command): void {
     .option('--idle <duration>', 'with --pty: longest silence, then it is ended', parseDuration)
     .option('--startup <duration>', 'with --pty: longest time until it says something', parseDuration)
     .option('--result-schema <file>', 'with --pty: JSON Schema that `custody agent result` has to fit')
+    .option('--grant <right>', 'with --pty: let it use custody for more: goals or sessions (repeatable)', grantOf)
     .option('--attach', 'with --pty: show it here and type into it at once');
+}
+
+function grantOf(value: string, before: readonly Grant[] = []): readonly Grant[] {
+  if (value === 'goals' || value === 'sessions') return [...before, value];
+  throw new InvalidArgumentError('Give goals (look at Goals, create them) or sessions (look at them, type into them).');
 }
 
 /** Options that only a terminal has, and those that it cannot have. */
 export function assertTerminalUsable(options: TerminalFlags): void {
   const { pty, stdin, attach, wait, follow } = options;
   const flags = { size: '--size', term: '--term', idle: '--idle', startup: '--startup', attach: '--attach' } as const;
-  const given = Object.entries({ ...flags, resultSchema: '--result-schema' }).find(
+  const given = Object.entries({ ...flags, resultSchema: '--result-schema', grant: '--grant' }).find(
     ([name]) => options[name as keyof TerminalFlags] !== undefined,
   );
   if (!pty && given) throw usage(`${given[1]} needs --pty`, [`custody runs exec GOAL --pty ${given[1]} ... -- CMD...`]);
@@ -62,10 +70,10 @@ const largestSchema = 262_144;
 
 /** Undefined for a launch without a terminal. */
 export async function terminalOf(options: TerminalFlags): Promise<CallArguments<'runs.exec'>['terminal']> {
-  const { pty, size = ownSize(), term, idle: idleMs, startup: startupMs, resultSchema } = options;
+  const { pty, size = ownSize(), term, idle: idleMs, startup: startupMs, resultSchema, grant } = options;
   if (!pty) return undefined;
   const schema = resultSchema === undefined ? undefined : await schemaIn(resultSchema);
-  return { ...size, term, idleMs, startupMs, resultSchema: schema };
+  return { ...size, term, idleMs, startupMs, resultSchema: schema, grants: grant && [...grant] };
 }
 
 function ownSize(): { readonly cols: number; readonly rows: number } {

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { CheckView, ConfigValueView } from '../../actors/daemon/api/views.ts';
 import { action } from '../action.ts';
 import { findServing } from '../autostart.ts';
+import { requireOperator } from '../credential.ts';
 import { usage } from '../failure.ts';
 import { example } from '../globalOptions.ts';
 import { type Invocation, localAnswer } from '../invocation.ts';
@@ -47,6 +48,7 @@ interface InitOptions {
 
 async function init({ places, output }: Invocation, { check = false, adopt = false }: InitOptions): Promise<number> {
   if (check && adopt) throw usage('--check changes nothing and --adopt does', ['custody init --adopt']);
+  if (!check) requireOperator();
   const serving = await findServing(places);
   if (serving) {
     const served: ServedView = { stateDir: places.stateDir, created: false, servedByPid: serving.hello.pid };

@@ -10,7 +10,7 @@ import { TranscriptUnavailableError } from '../transcript/errors.ts';
 import { openTranscript } from '../transcript/writer.ts';
 import { HostError } from '../wire/hostError.ts';
 import type { SessionScreens } from './ports.ts';
-import { HostServer } from './server.ts';
+import { HostServer, type Permits } from './server.ts';
 import type { SessionLimits } from './session.ts';
 import { Sessions, type SessionsOptions } from './sessions.ts';
 
@@ -18,6 +18,7 @@ export interface PtyHostOptions {
   /** Absolute; its directory is private to this user. */
   readonly socketPath: string;
   readonly version: string;
+  readonly permits: Permits;
   readonly limits: SessionLimits & { readonly idleMs: number };
   /** Made with what takes the answers of the rendered terminals. */
   readonly screensFor: (reply: (sessionId: string, bytes: string) => void) => SessionScreens;
@@ -31,7 +32,8 @@ export interface PtyHost {
 }
 
 /** Throws EADDRINUSE when another host has the socket. */
-export async function startPtyHost({ socketPath, version, limits, screensFor }: PtyHostOptions): Promise<PtyHost> {
+export async function startPtyHost(options: PtyHostOptions): Promise<PtyHost> {
+  const { socketPath, version, permits, limits, screensFor } = options;
   let leave!: () => void;
   const left = new Promise<void>((resolve) => {
     leave = resolve;
@@ -44,7 +46,7 @@ export async function startPtyHost({ socketPath, version, limits, screensFor }: 
     report: (event) => server.report(event),
     clock: () => performance.now(),
   });
-  const server: HostServer = new HostServer({ sessions, screens, version, leave, idleMs: limits.idleMs });
+  const server: HostServer = new HostServer({ sessions, screens, version, permits, leave, idleMs: limits.idleMs });
   await listen(server, socketPath);
   return { left, isEmpty: () => sessions.isEmpty, close: () => server.server.close() };
 }

@@ -21,11 +21,21 @@ export interface HostServerOptions {
   readonly sessions: Sessions;
   readonly screens: SessionScreens;
   readonly version: string;
+  readonly permits: Permits;
   /** Ends the process; called when the host holds no session. */
   readonly leave: () => void;
   /** How long nobody may be connected before a host without sessions goes by itself. */
   readonly idleMs: number;
 }
+
+/**
+ * Whether this credential may take that part; a session that drives others, by its id, as long as it runs. Throws HostError
+ * when that cannot be told.
+ */
+export type Permits = (
+  role: 'daemon' | 'client',
+  credential: string | undefined,
+) => boolean | { readonly sessionId: string };
 
 type Verbs = { readonly [Verb in HostRequest['do']]: (connection: Connection, request: RequestOf<Verb>) => unknown };
 
@@ -112,12 +122,13 @@ export class HostServer {
     };
   }
 
-  #hello(connection: Connection, { protocol, role }: RequestOf<'hello'>): unknown {
+  #hello(connection: Connection, { protocol, role, credential }: RequestOf<'hello'>): unknown {
     const spoken = hostProtocols.find((version) => protocol.includes(version));
     if (spoken === undefined) {
       const message = `this host speaks protocol ${hostProtocols.join(', ')}, the other side ${protocol.join(', ')}`;
       throw new HostError('protocol_unsupported', message, { supported: hostProtocols });
     }
+    this.#assertPermitted(role, credential);
     connection.role = role;
     if (role === 'daemon') {
       const former = this.#daemon;
@@ -128,6 +139,14 @@ export class HostServer {
     }
     const { sessions, version } = this.#options;
     return { protocol: spoken, pid: process.pid, version, sessions: sessions.reports };
+  }
+
+  /** Who only looks sees what other work says, so that takes the right as well. */
+  #assertPermitted(role: 'daemon' | 'client', credential: string | undefined): void {
+    const permitted = this.#options.permits(role, credential);
+    if (permitted === true) return;
+    if (permitted && this.#options.sessions.isRunning(permitted.sessionId)) return;
+    throw new HostError('not_operator', 'terminals are for the operator, and whoever asks does not show that they are');
   }
 
   #watching(): Pick<Verbs, 'attach' | 'screen' | 'wait'> {

@@ -30,6 +30,10 @@ export class Sessions {
     return [...this.#byId.values()].map(({ report }) => report);
   }
 
+  isRunning(sessionId: string): boolean {
+    return this.#byId.get(sessionId)?.report.state === 'running';
+  }
+
   /** What the rendering of a session answered to its program. */
   reply(sessionId: string, bytes: string): void {
     this.#byId.get(sessionId)?.reply(bytes);

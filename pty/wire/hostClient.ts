@@ -27,6 +27,7 @@ export interface HostClientOptions {
   /** As `connect` takes it: at most 107 bytes (unix(7)). */
   readonly address: string;
   readonly role: 'daemon' | 'client';
+  readonly credential: string | undefined;
   readonly event: (event: HostEvent) => void;
   readonly output?: (offset: number, bytes: Buffer) => void;
   /** Once, after the last event. */
@@ -68,7 +69,8 @@ export class HostClient {
     });
     const client = new HostClient(socket, options);
     try {
-      const hello = { do: 'hello', protocol: hostProtocols, role: options.role } as const;
+      const { role, credential } = options;
+      const hello = { do: 'hello', protocol: hostProtocols, role, credential } as const;
       const welcome = await client.ask(hello);
       client.#protocol = (welcome as { readonly protocol?: number }).protocol ?? 1;
       return { client, welcome };

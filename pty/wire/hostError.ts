@@ -2,6 +2,7 @@ export type HostErrorCode =
   | 'request_invalid'
   | 'protocol_unsupported'
   | 'not_the_daemon'
+  | 'not_operator'
   | 'session_unknown'
   | 'session_exists'
   | 'session_live'

@@ -1,6 +1,7 @@
 /**
- * What daemon, command line and PTY host say to each other (ruling 21). Version 2 of the protocol knows inputs by id; a
- * host of version 1 passes an id over, and types what is repeated again.
+ * What daemon, command line and PTY host say to each other (ruling 21). Version 2 of the protocol knows inputs by id,
+ * and wants to be shown who asks (ruling 24), also by a peer that speaks version 1. A host of version 1 passes both over: what
+ * is repeated it types again, and it shows its terminals to whoever reaches it, until its last one has ended.
  */
 import { z } from 'zod';
 
@@ -64,6 +65,8 @@ export const requestSchema = z.discriminatedUnion('do', [
     id: count,
     protocol: z.array(z.int()).readonly(),
     role: z.enum(['daemon', 'client']),
+    /** What speaks for the operator, or for a session that may drive others. */
+    credential: z.string().max(256).optional(),
   }),
   z.object({ do: z.literal('open'), id: count, sessionId, ...size, launch, transcript, term: z.string() }),
   z.object({ do: z.literal('release'), id: count, sessionId }),

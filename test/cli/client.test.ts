@@ -15,14 +15,14 @@ afterEach(async () => {
 
 async function clientOf(behave: (connection: Socket) => void, path?: string): Promise<Client> {
   daemon = await faultyDaemon(behave, path);
-  return new Client({ socket: daemon.socket, pid: 4_242 });
+  return new Client({ socket: daemon.socket, pid: 4_242 }, () => undefined);
 }
 
 const reply = JSON.stringify({ ok: true, command: 'status', data: {}, warnings: [], journalPosition: 1, exitCode: 0 });
 
 describe('a daemon that is not there', () => {
   it('is told from one that is silent: nothing was sent', async () => {
-    const client = new Client({ socket: join(tmpdir(), 'custody-nobody', 'api.sock'), pid: 1 });
+    const client = new Client({ socket: join(tmpdir(), 'custody-nobody', 'api.sock'), pid: 1 }, () => undefined);
     await expect(client.call('status', {})).rejects.toBeInstanceOf(DaemonAbsent);
   });
 
@@ -34,7 +34,9 @@ describe('a daemon that is not there', () => {
     await new Promise((resolve) => child.stdout.once('data', resolve));
     child.kill('SIGKILL');
     await new Promise((resolve) => child.once('exit', resolve));
-    await expect(new Client({ socket, pid: 1 }).call('status', {})).rejects.toBeInstanceOf(DaemonAbsent);
+    await expect(new Client({ socket, pid: 1 }, () => undefined).call('status', {})).rejects.toBeInstanceOf(
+      DaemonAbsent,
+    );
     rmSync(dir, { recursive: true });
   });
 });

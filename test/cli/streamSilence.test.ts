@@ -48,7 +48,7 @@ describe('D3: a stream from a daemon that does not run', () => {
       if (heard.length === 2) isSilent = false;
       if (silentMs === 0) enough();
     };
-    const client = new Client({ socket: daemon.socket, pid: 4_242 });
+    const client = new Client({ socket: daemon.socket, pid: 4_242 }, () => undefined);
     const lines = client.stream('events.follow', {}, { onSilence, watch: { everyMs: 5, withinMs: 200 } });
     expect((await lines.next()).value).toEqual({ first: 1 });
     await all;

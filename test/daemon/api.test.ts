@@ -38,10 +38,11 @@ describe('PRIV-04: the control socket', () => {
     const daemon = await testDaemon().start();
     const socket = socketOf(daemon);
     const refused = (code: string) => ({ status: 200, text: expect.stringContaining(`"code":"${code}"`) });
-    expect(await asked(socket, { path: '/v1/call/goals.add', body: '{' })).toMatchObject(refused('invalid_event'));
-    expect(await asked(socket, { path: '/v1/call/goals.add', body: '{"title":1}' })).toMatchObject(
-      refused('invalid_event'),
-    );
+    const headers = { authorization: `Custody ${daemon.credential}` };
+    for (const body of ['{', '{"title":1}']) {
+      const answer = await asked(socket, { path: '/v1/call/goals.add', body, headers });
+      expect(answer).toMatchObject(refused('invalid_event'));
+    }
     expect(await asked(socket, { path: '/v1/call/status', body: '{"more":true}' })).toMatchObject(
       refused('invalid_event'),
     );
@@ -63,7 +64,8 @@ describe('PRIV-04: the control socket', () => {
     async (path) => {
       const bugs: unknown[] = [];
       const never = () => Promise.reject(new Error('nothing was asked'));
-      const app = createApi({ hello: () => ({}), call: never, stream: never as never, onBug: (bug) => bugs.push(bug) });
+      const [hello, authorise] = [() => ({}), () => undefined];
+      const app = createApi({ hello, authorise, call: never, stream: never as never, onBug: (bug) => bugs.push(bug) });
       const dir = mkdtempSync(join(tmpdir(), 'custody-api-'));
       onTestFinished(() => rmSync(dir, { recursive: true }));
       const server = createApiServer(app);

@@ -44,7 +44,8 @@ describe('a daemon that leaves (ruling 21)', () => {
     const exec = daemon.launchArguments(goalId, 'exit 3', { requestId: 'once' });
     const held = await holdAt(daemon, { at: 'before release commit' });
     const { socket } = readRendezvous(placesOf({ stateDir: daemon.home.stateDir, env: {} }))!;
-    const caller = request({ socketPath: socket, method: 'POST', path: '/v1/call/runs.exec' });
+    const headers = { authorization: `Custody ${daemon.credential}` };
+    const caller = request({ socketPath: socket, method: 'POST', path: '/v1/call/runs.exec', headers });
     caller.on('error', () => {}).end(JSON.stringify(exec));
     await held.reached();
     caller.destroy();

@@ -117,7 +117,13 @@ it('a host of the protocol before is spoken to in its own version (ruling 21)', 
   });
   await new Promise<void>((resolve) => server.listen(address, resolve));
   onTestFinished(() => void server.close());
-  const { client } = await HostClient.connect({ address, role: 'daemon', event: () => {}, ended: () => {} });
+  const { client } = await HostClient.connect({
+    address,
+    role: 'daemon',
+    credential: undefined,
+    event: () => {},
+    ended: () => {},
+  });
   onTestFinished(() => client.close());
   expect(offered).toEqual([2, 1]);
   expect(client.protocol).toBe(1);

@@ -4,6 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { operatorCredential } from '../../actors/runtime/credentials.ts';
 import { jsonFrame } from '../../pty/wire/frames.ts';
 import { HostClient } from '../../pty/wire/hostClient.ts';
 import { turns } from '../guardian/support/fifo.ts';
@@ -141,8 +142,9 @@ describe('a host serves on', () => {
     socket.write(jsonFrame({ do: 'hello', id: 5, protocol: [0], role: 'daemon' }));
     await until('protocol_unsupported');
     await until('"supported":[2,1]');
-    socket.write(jsonFrame({ do: 'hello', id: 6, protocol: [0, 1], role: 'client' }));
-    await until('"reply":6,"ok":true,"data":{"protocol":1');
+    const credential = operatorCredential(host.key);
+    socket.write(jsonFrame({ do: 'hello', id: 6, protocol: [0, 1], role: 'client', credential }));
+    await until('"reply":6,"ok":true,"data":{"protocol":1,');
   });
 
   it('while somebody is connected who never says a word, or half of one', async () => {
@@ -188,7 +190,7 @@ describe('a client whose host is something else', () => {
     const ended = (): void => {
       isEnded = true;
     };
-    const connecting = HostClient.connect({ address, role: 'client', event: () => {}, ended });
+    const connecting = HostClient.connect({ address, role: 'client', credential: undefined, event: () => {}, ended });
     await expect(connecting).rejects.toMatchObject({ code: 'host_gone' });
     expect(isEnded).toBe(true);
   });

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { isSessionToken, operatorKey, sessionToken } from '../../actors/runtime/credentials.ts';
+import { grantsOf, operatorKey, sessionToken } from '../../actors/runtime/credentials.ts';
 import { temporaryDirectory } from '../persistence/support/temporaryStore.ts';
 
 const keyIn = (stateDir: string): string => join(stateDir, 'operator.key');
@@ -26,9 +26,27 @@ it.each(['', '\n', 'not a key\n'])('takes no key from a file that holds %j: its 
 it('gives each session a token of its own, which is nobody else’s (ruling 24)', () => {
   const key = operatorKey({ stateDir: temporaryDirectory() });
   const token = sessionToken(key, 'P1');
-  expect(isSessionToken(key, 'P1', token)).toBe(true);
-  expect(isSessionToken(key, 'P2', token)).toBe(false);
-  expect(isSessionToken('0'.repeat(64), 'P1', token)).toBe(false);
-  expect(isSessionToken(key, 'P1', token.slice(0, -1))).toBe(false);
-  expect(isSessionToken(key, 'P1', '')).toBe(false);
+  expect(grantsOf(key, 'P1', token)).toEqual([]);
+  expect(grantsOf(key, 'P2', token)).toBeUndefined();
+  expect(grantsOf('0'.repeat(64), 'P1', token)).toBeUndefined();
+  expect(grantsOf(key, 'P1', token.slice(0, -1))).toBeUndefined();
+  expect(grantsOf(key, 'P1', '')).toBeUndefined();
+});
+
+it('tells what was granted, which nobody can add to', () => {
+  const key = operatorKey({ stateDir: temporaryDirectory() });
+  const token = sessionToken(key, 'P1', ['sessions', 'goals', 'goals']);
+  expect(token.length).toBeLessThanOrEqual(96);
+  expect(grantsOf(key, 'P1', token)).toEqual(['goals', 'sessions']);
+  for (const changed of [`sessions.${token}`, token.replace('goals+', ''), `goals.${sessionToken(key, 'P1')}`]) {
+    expect(grantsOf(key, 'P1', changed)).toBeUndefined();
+  }
+});
+
+it('takes a key from nobody else’s file', () => {
+  const stateDir = temporaryDirectory();
+  operatorKey({ stateDir });
+  if (process.getuid!() !== 0) return; // nobody else can give a file away
+  chownSync(keyIn(stateDir), 1, 1);
+  expect(() => operatorKey({ stateDir })).toThrow('belongs to user 1');
 });

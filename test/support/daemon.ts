@@ -1,13 +1,14 @@
 /** A real daemon on a state directory of its own, driven over its socket. What it launched ends with the test. */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { CallArguments, CallName } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
 import type { ApiError, EventView, Reply, WorktreeView } from '../../actors/daemon/api/views.ts';
 import { calendarClock } from '../../actors/daemon/calendarClock.ts';
+import { operatorCredential } from '../../actors/runtime/credentials.ts';
 import { placesOf, readRendezvous } from '../../actors/runtime/places.ts';
 import { Client } from '../../cli/client.ts';
 import { openStore } from '../../persistence/store.ts';
@@ -93,9 +94,16 @@ export class TestDaemon {
     return this.root + path;
   }
 
+  /** What shows that the operator asks. */
+  get credential(): string {
+    const key = readFileSync(this.inside(join(this.home.stateDir, 'operator.key')), 'utf8').trim();
+    return operatorCredential(key);
+  }
+
   get client(): Client {
     const rendezvous = readRendezvous(placesOf({ stateDir: this.inside(this.home.stateDir), env: {} }));
-    return new Client({ socket: this.inside(rendezvous?.socket ?? '/nobody'), pid: rendezvous?.pid ?? 0 });
+    const daemon = { socket: this.inside(rendezvous?.socket ?? '/nobody'), pid: rendezvous?.pid ?? 0 };
+    return new Client(daemon, () => this.credential);
   }
 
   /** The reply, whatever it is. Throws when the connection breaks. */

@@ -91,6 +91,11 @@ export const callSchemas = {
         startupMs: durationMs.min(1).optional(),
         /** JSON Schema that `agent result` has to fit. */
         resultSchema: z.record(z.string(), z.unknown()).optional(),
+        /** What its token may be used for besides the agent verbs of its own Goal (ruling 24). */
+        grants: z
+          .array(z.enum(['goals', 'sessions']))
+          .max(2)
+          .optional(),
       })
       .optional(),
     requestId,

@@ -1,5 +1,6 @@
 /**
- * The one API, on a UNIX socket inside a private directory (0700, socket 0600): whoever can open it is this user.
+ * The one API, on a UNIX socket inside a private directory (0700, socket 0600): whoever can open it is this user. What
+ * speaks for the operator, or for a session, stands in the authorization header (RFC 9110) after the word Custody.
  * A call answers one Reply; a stream answers lines of JSON until the client leaves or the source ends.
  */
 import { once } from 'node:events';
@@ -13,11 +14,13 @@ import { stream } from 'hono/streaming';
 import type { z } from 'zod';
 import { OperatingError, toApiError } from '../../runtime/operatingError.ts';
 import { withSocketAddress } from '../../runtime/places.ts';
-import { callSchemas, type StreamName, streamSchemas } from './contract.ts';
+import { type CallName, callSchemas, type StreamName, streamSchemas } from './contract.ts';
 import type { Reply } from './views.ts';
 
 export interface ApiHandlers {
   readonly hello: () => Record<string, unknown>;
+  /** Throws for whoever may not ask for that. */
+  readonly authorise: (name: CallName | StreamName, credential: string | undefined) => void;
   readonly call: (name: string, args: unknown, signal: AbortSignal) => Promise<Reply<unknown>>;
   readonly stream: (name: StreamName, args: unknown, signal: AbortSignal) => AsyncIterable<unknown>;
   readonly onBug: (error: unknown) => void;
@@ -35,7 +38,9 @@ export function createApi(handlers: ApiHandlers): Hono {
     const body = await bodyOf(context);
     if (body === undefined) return unheard();
     try {
-      const args = validated(callSchemas, name, body);
+      const schema = known(callSchemas, name);
+      handlers.authorise(name as CallName, credentialOf(context));
+      const args = validated(schema, name, body);
       return context.json(await handlers.call(name, args, context.req.raw.signal));
     } catch (error) {
       const failure = toApiError(error);
@@ -52,7 +57,9 @@ export function createApi(handlers: ApiHandlers): Hono {
       const gone = new AbortController();
       out.onAbort(() => gone.abort());
       try {
-        const args = validated(streamSchemas, name, body);
+        const schema = known(streamSchemas, name);
+        handlers.authorise(name as StreamName, credentialOf(context));
+        const args = validated(schema, name, body);
         for await (const line of handlers.stream(name as StreamName, args, gone.signal)) {
           await out.write(`${JSON.stringify(line)}\n`);
         }
@@ -81,15 +88,20 @@ async function bodyOf({ req }: Context): Promise<string | undefined> {
 
 const unheard = (): Response => new Response(null, { status: 400 });
 
-function validated(schemas: Readonly<Record<string, z.ZodType>>, name: string, body: string): unknown {
+const credentialOf = ({ req }: Context): string | undefined =>
+  /^Custody (.+)$/.exec(req.header('authorization') ?? '')?.[1];
+
+function known(schemas: Readonly<Record<string, z.ZodType>>, name: string): z.ZodType {
   const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
-  if (!schema) {
-    throw new OperatingError({
-      code: 'unknown_command',
-      message: `there is no call named ${JSON.stringify(name)}`,
-      exitCode: 2,
-    });
-  }
+  if (schema) return schema;
+  throw new OperatingError({
+    code: 'unknown_command',
+    message: `there is no call named ${JSON.stringify(name)}`,
+    exitCode: 2,
+  });
+}
+
+function validated(schema: z.ZodType, name: string, body: string): unknown {
   let json: unknown;
   try {
     json = body === '' ? {} : JSON.parse(body);

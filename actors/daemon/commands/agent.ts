@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { boundarySchema } from '../../../machines/events/goal.ts';
 import type { SessionSnapshot } from '../../../machines/ptySession.ts';
 import { committed, required } from '../../runtime/actorAccess.ts';
-import { isSessionToken, operatorKey } from '../../runtime/credentials.ts';
+import { grantsOf, operatorKey } from '../../runtime/credentials.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { assertAccepted, draft, wasAccepted } from '../../runtime/submission.ts';
 import type { ParsedArguments } from '../api/contract.ts';
@@ -28,7 +28,7 @@ interface Speaker {
 /** Throws `not_controller` (exit 4) for a token that is not this session's. */
 function speakerOf({ host, places }: DaemonContext, { sessionId, token }: Speaker): SessionSnapshot {
   const session = committed(host, 'ptySession', sessionId);
-  if (session !== undefined && isSessionToken(operatorKey(places), sessionId, token)) return session;
+  if (session !== undefined && grantsOf(operatorKey(places), sessionId, token) !== undefined) return session;
   throw new OperatingError({
     code: 'not_controller',
     message: `the token does not speak for session ${sessionId}`,

@@ -116,7 +116,9 @@ function identityOf({ store }: DaemonContext, args: Arguments): Identity {
 }
 
 function terminalOf({ terminal }: Arguments, sessionId: string): TerminalRecipe | undefined {
-  return terminal && { sessionId, cols: terminal.cols, rows: terminal.rows, term: terminal.term };
+  if (terminal === undefined) return undefined;
+  const { cols, rows, term, grants = [] } = terminal;
+  return { sessionId, cols, rows, term, grants: [...new Set(grants)].sort() };
 }
 
 const stdinOf = ({ stdin }: Arguments): Buffer | null => (stdin === undefined ? null : Buffer.from(stdin, 'base64'));
@@ -145,11 +147,14 @@ function planOf(context: DaemonContext, identity: Identity, args: Arguments): Pl
 }
 
 /** With what an agent speaks for its own session (ruling 24); the state directory tells it where the daemon listens. */
-function sessionEnvironment({ places }: DaemonContext, { sessionId, term }: TerminalRecipe): Record<string, string> {
+function sessionEnvironment(
+  { places }: DaemonContext,
+  { sessionId, term, grants }: TerminalRecipe,
+): Record<string, string> {
   return {
     TERM: term,
     CUSTODY_SESSION: sessionId,
-    CUSTODY_SESSION_TOKEN: sessionToken(operatorKey(places), sessionId),
+    CUSTODY_SESSION_TOKEN: sessionToken(operatorKey(places), sessionId, grants),
     CUSTODY_HOME: places.stateDir,
   };
 }

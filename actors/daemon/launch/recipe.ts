@@ -3,6 +3,7 @@
  * digest, never the command line, an environment value or standard input (PRIV-01, ruling 23).
  */
 import { createHash } from 'node:crypto';
+import type { Grant } from '../../runtime/credentials.ts';
 
 export interface Recipe {
   /** argv[0] is looked up in the PATH of `env`. */
@@ -23,6 +24,7 @@ export interface TerminalRecipe {
   readonly rows: number;
   /** Its TERM. */
   readonly term: string;
+  readonly grants: readonly Grant[];
 }
 
 /** Lowercase hex SHA-256 over length-prefixed parts, so that no two recipes share a spelling. */
@@ -39,5 +41,6 @@ export function recipeDigest(recipe: Recipe): string {
   part(recipe.stdin ?? '');
   // Absent parts add nothing, so that requests of earlier versions keep their digests.
   if (recipe.terminal) part(`terminal ${recipe.terminal.term}`);
+  for (const grant of recipe.terminal?.grants ?? []) part(`grant ${grant}`);
   return hash.digest('hex');
 }

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { HostClient } from '../../../pty/wire/hostClient.ts';
 import { HostError } from '../../../pty/wire/hostError.ts';
 import { type HostEvent, type SessionReport, sessionReport } from '../../../pty/wire/messages.ts';
+import { operatorCredential, operatorKey } from '../../runtime/credentials.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { withSocketAddress } from '../../runtime/places.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
@@ -110,6 +111,7 @@ export class HostLink {
       HostClient.connect({
         address,
         role: 'daemon',
+        credential: operatorCredential(operatorKey(this.#parts.places)),
         event: (event) => this.#listener?.event(event),
         ended: () => this.#broken(standing),
       }),

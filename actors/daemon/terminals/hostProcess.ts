@@ -77,7 +77,15 @@ export async function startHost(parts: Parts): Promise<number> {
   unlessInTheWay(socket, () => rmSync(socket, { force: true }));
   const log = openLog(parts);
   try {
-    const args = [program, '--socket', socket, '--limits', JSON.stringify(limits)];
+    const args = [
+      program,
+      '--socket',
+      socket,
+      '--state-dir',
+      parts.places.stateDir,
+      '--limits',
+      JSON.stringify(limits),
+    ];
     // Its terminals must not be hung up with the daemon's, and it must not hold the daemon's directory.
     const end = new AbortController();
     const child = spawn(process.execPath, args, {

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { operatorCredential, operatorKey } from '../../../actors/runtime/credentials.ts';
 import { controlClient } from '../../../pty/launch/control.ts';
 import type { LaunchReady } from '../../../pty/launch/launch.ts';
 import { reserveSlots } from '../../../pty/launch/slots.ts';
@@ -27,11 +28,12 @@ export class Peer {
   isEnded = false;
   #waiters: (() => void)[] = [];
 
-  static async connect(address: string, role: 'daemon' | 'client'): Promise<Peer> {
+  static async connect(address: string, role: 'daemon' | 'client', credential?: string): Promise<Peer> {
     const peer = new Peer();
     const { client } = await HostClient.connect({
       address,
       role,
+      credential,
       event: (event) => peer.#note(() => peer.events.push(event)),
       output: (_offset, bytes) => peer.#note(() => peer.chunks.push(Buffer.from(bytes))),
       ended: () =>
@@ -100,6 +102,8 @@ export class TestHost {
   readonly directory: string;
   readonly child: ChildProcess;
   readonly socket: string;
+  /** Of the operator of this host. */
+  readonly key: string;
   readonly #uid: number | undefined;
   #count = 0;
 
@@ -108,6 +112,7 @@ export class TestHost {
     this.directory = directory;
     this.child = child;
     this.socket = join(directory, 'run', 'pty.sock');
+    this.key = readFileSync(join(directory, 'operator.key'), 'utf8').trim();
   }
 
   daemon(): Promise<Peer> {
@@ -119,7 +124,7 @@ export class TestHost {
   }
 
   async #peer(role: 'daemon' | 'client'): Promise<Peer> {
-    const peer = await Peer.connect(this.socket, role);
+    const peer = await Peer.connect(this.socket, role, operatorCredential(this.key));
     onTestFinished(() => peer.client.close());
     return peer;
   }
@@ -192,9 +197,20 @@ export async function ptyHost({ limits = {}, prefix = [], uid }: HostOptions = {
   const directory = workDirectory();
   mkdirSync(join(directory, 'run'), { mode: 0o700 });
   mkdirSync(join(directory, 'transcripts'), { mode: 0o700 });
-  if (uid !== undefined) for (const name of ['', 'run', 'transcripts']) chownSync(join(directory, name), uid, uid);
+  operatorKey({ stateDir: directory });
+  if (uid !== undefined)
+    for (const name of ['', 'run', 'transcripts', 'operator.key']) chownSync(join(directory, name), uid, uid);
   const socket = join(directory, 'run', 'pty.sock');
-  const arguments_ = [process.execPath, program, '--socket', socket, '--limits', JSON.stringify(limits)];
+  const arguments_ = [
+    process.execPath,
+    program,
+    '--socket',
+    socket,
+    '--state-dir',
+    directory,
+    '--limits',
+    JSON.stringify(limits),
+  ];
   const [file, ...args] = [...prefix, ...arguments_];
   const child = spawn(file!, args, { cwd: '/', detached: true, stdio: ['ignore', 'inherit', 'inherit', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
