@@ -13,6 +13,7 @@ import { backup, pause, resume, type Shutdown, stopDaemon } from './commands/lif
 import { runLogs } from './commands/logs.ts';
 import { addRepository, listRepositories } from './commands/repositories.ts';
 import { listRuns, showRun, stopRun } from './commands/runs.ts';
+import { sessionResult } from './commands/sessionResult.ts';
 import {
   listSessions,
   resizeSession,
@@ -49,6 +50,7 @@ const handlers: Handlers = {
   processes,
   'sessions.list': listSessions,
   'sessions.show': showSession,
+  'sessions.result': sessionResult,
   'sessions.send': sendToSession,
   'sessions.resize': resizeSession,
   'sessions.screen': screenOfSession,

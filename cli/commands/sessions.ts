@@ -1,4 +1,4 @@
-/** sessions list, show, attach, send, tail, screen, wait, resize, export, stop. */
+/** sessions list, show, result, attach, send, tail, screen, wait, resize, export, stop. */
 import { type Command, Option } from 'commander';
 import { action } from '../action.ts';
 import type { AttachFlags } from '../attach/command.ts';
@@ -9,6 +9,7 @@ import type { TailFlags } from '../attach/tail.ts';
 import { parseDuration, parseWhole } from '../duration.ts';
 import { addRequestId, example } from '../globalOptions.ts';
 import type { Invocation } from '../invocation.ts';
+import { terminalSafeJson } from '../print/escape.ts';
 import { stopLines } from '../print/runs.ts';
 import { resizedLines, sessionLines, sessionTable } from '../print/sessions.ts';
 import { tellTime } from '../wait.ts';
@@ -36,6 +37,14 @@ export function registerSessions(program: Command): void {
       .argument(...sessionArgument)
       .action(action(show)),
     'custody sessions show P5m',
+  );
+  example(
+    sessions
+      .command('result')
+      .description('the JSON that its agent reported, as it was given; exit 13 unless it counts')
+      .argument(...sessionArgument)
+      .action(action(result)),
+    'custody sessions result P5m',
   );
   registerAttach(sessions);
   registerSend(sessions);
@@ -146,6 +155,19 @@ async function resize(invocation: Invocation, _: unknown, operands: readonly unk
   const { requestId, output } = invocation;
   const answer = await invocation.call('sessions.resize', { id, ...size, requestId });
   return output.answer(answer, resizedLines, (data) => [data.sessionId]);
+}
+
+async function result(invocation: Invocation, _: unknown, [id = '']: readonly string[]): Promise<number> {
+  const { output } = invocation;
+  const answer = await invocation.call('sessions.result', { id });
+  const { text, ...which } = answer.data;
+  // On a terminal nothing that an agent wrote may act; anybody else gets every byte.
+  if (output.json || process.stdout.isTTY) {
+    const data = { ...which, value: JSON.parse(text) as unknown };
+    return output.answer({ ...answer, data }, ({ value }) => [terminalSafeJson(value)]);
+  }
+  await output.bytes('stdout', Buffer.from(text));
+  return answer.exitCode;
 }
 
 interface StopOptions {

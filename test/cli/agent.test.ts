@@ -37,6 +37,9 @@ it('reports a result that counts once its work has ended (PTY-03)', async () => 
   );
   const { data } = await own.json(['sessions', 'wait', sessionId, '--exit', '--timeout', '1m']);
   expect(data).toMatchObject({ structured: expect.stringMatching(/^[0-9a-f]{64}$/), firstFailure: null });
+  expect((await own.custody(['sessions', 'result', sessionId])).stdout).toBe('{"done":true}\n');
+  const wrapped = await own.json(['sessions', 'result', sessionId]);
+  expect(wrapped.data).toEqual({ sessionId, digest: data.structured, value: { done: true } });
   expect(JSON.parse(await written(own, 'goal'))).toMatchObject({ ok: true, data: { goalId } });
 });
 
@@ -46,6 +49,8 @@ it('is refused a result that does not fit, which stays the first failure', async
   // Its end begins at once, so nobody is sure to be left who could hear the refusal.
   const { data } = await own.json(['sessions', 'wait', sessionId, '--exit', '--timeout', '1m']);
   expect(data).toMatchObject({ structured: null, firstFailure: { reason: expect.anything() } });
+  const refused = await own.custody(['sessions', 'result', sessionId]);
+  expect(refused).toMatchObject({ code: 13, stdout: '', stderr: expect.stringContaining('result_invalid') });
   const [reported] = await own.daemon.events({ actor: sessionId, type: 'result.reported' });
   expect(JSON.stringify(reported)).toContain('schema_invalid');
 });

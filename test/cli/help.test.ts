@@ -11,7 +11,7 @@ repos add [path], repos list
 goals add <title>, goals list, goals show <goal>, goals queue <goal>, goals cancel <goal>
 worktrees add <goal>, worktrees list, worktrees show <worktree>, worktrees close <worktree>, worktrees seal <worktree>
 runs exec <goal> <command>, runs list, runs show <run>, runs logs <run>, runs wait <run>, runs stop <run>
-runs result <run>
+runs result <run>, sessions result <session>
 sessions list, sessions show <session>, sessions attach <session>, sessions send <session> [text]
 sessions tail <session>, sessions screen <session>, sessions export <session>, sessions wait <session>
 sessions resize <session> <size>, sessions stop <session>

@@ -29,6 +29,7 @@ export const audiences: { readonly [Name in CallName | StreamName]: Audience } =
   'goals.show': goals,
   'sessions.list': sessions,
   'sessions.show': sessions,
+  'sessions.result': sessions,
   'sessions.send': sessions,
   'sessions.resize': sessions,
   'sessions.screen': sessions,

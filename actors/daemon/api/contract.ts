@@ -124,6 +124,8 @@ export const callSchemas = {
   }),
   'sessions.list': z.strictObject({ all: z.boolean().optional(), goalId: id.optional() }),
   'sessions.show': z.strictObject({ id }),
+  /** What its agent has reported, as it was given; refused unless it counts. */
+  'sessions.result': z.strictObject({ id }),
   'sessions.send': z.strictObject({
     id,
     /** Base64: input is bytes. It is written and never stored (PTY-08). */

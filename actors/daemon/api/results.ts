@@ -49,6 +49,7 @@ export interface CallResults {
   readonly 'runs.stop': StopView;
   readonly 'sessions.list': { readonly sessions: readonly SessionView[] };
   readonly 'sessions.show': SessionView;
+  readonly 'sessions.result': { readonly sessionId: string; readonly digest: string; readonly text: string };
   readonly 'sessions.send': { readonly sessionId: string; readonly bytes: number; readonly bracketed: boolean };
   readonly 'sessions.resize': { readonly sessionId: string; readonly cols: number; readonly rows: number };
   readonly 'sessions.screen': ScreenTextView;

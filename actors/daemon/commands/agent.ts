@@ -4,7 +4,6 @@
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { boundarySchema } from '../../../machines/events/goal.ts';
 import type { SessionSnapshot } from '../../../machines/ptySession.ts';
@@ -19,6 +18,7 @@ import type { Answer, DaemonContext } from '../context.ts';
 import { statePath } from '../views/scopeView.ts';
 import { showGoal } from './goals.ts';
 import { keepPrivateText, textDigest } from './privateText.ts';
+import { resultFile, resultsDir, schemaFile } from './resultFiles.ts';
 
 interface Speaker {
   readonly sessionId: string;
@@ -36,14 +36,6 @@ function speakerOf({ host, places }: DaemonContext, { sessionId, token }: Speake
     next: ['call it from inside the session that it is about'],
   });
 }
-
-/**
- * Private files of sessions: a schema is there from the launch on, and each result under its digest, so that a later one,
- * which does not count, leaves the file of the one that does as it is (PTY-06).
- */
-const resultsDir = ({ places }: Pick<DaemonContext, 'places'>): string => join(places.stateDir, 'results');
-const schemaFile = (context: Pick<DaemonContext, 'places'>, sessionId: string): string =>
-  join(resultsDir(context), `${sessionId}.schema.json`);
 
 export function keepResultSchema(context: Pick<DaemonContext, 'places'>, sessionId: string, schema: object): void {
   assertUsable(schema);
@@ -79,7 +71,7 @@ export async function reportResult(
   const { sessionId } = speakerOf(context, session).context;
   const digest = textDigest(result);
   const problem = problemOf(context, sessionId, result);
-  const path = join(resultsDir(context), `${sessionId}.${digest}.json`);
+  const path = resultFile(context, sessionId, digest);
   const isNew = await keepPrivateText(path, result);
   const judged = problem === undefined ? { valid: true } : { valid: false, reasonCode: problem.reasonCode };
   const payload = { resultDigest: digest, ...judged };
