@@ -1,7 +1,7 @@
 /** A PTY host of its own for a benchmark, and sessions in it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -84,17 +84,35 @@ export class Holder {
     return { sessionId, guardianPid: guardian.pid, dir };
   }
 
-  /** Resident memory in bytes, and context switches that it asked for (proc_pid_status(5)). */
-  figures(): { rssBytes: number; wakeups: number } {
+  /** Memory that is resident and its own, in bytes, and times that one of its threads went to sleep (proc(5)). */
+  figures(): { residentBytes: number; wakeups: number } {
+    const rollup = readFileSync(`/proc/${this.pid}/smaps_rollup`, 'utf8');
+    const kilobytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(rollup)?.[1]);
     let wakeups = 0;
-    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
-    wakeups += Number(/voluntary_ctxt_switches:\s+(\d+)/.exec(status)?.[1]);
-    return { rssBytes: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024, wakeups };
+    for (const thread of readdirSync(`/proc/${this.pid}/task`)) {
+      const status = readFileSync(`/proc/${this.pid}/task/${thread}/status`, 'utf8');
+      wakeups += Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1]);
+    }
+    const residentBytes = (kilobytes('Private_Dirty') + kilobytes('Private_Clean')) * 1024;
+    return { residentBytes, wakeups };
   }
 
   close(): void {
     this.#daemon?.client.close();
     this.#child.kill('SIGKILL');
-    rmSync(this.directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    removed(this.directory);
   }
+}
+
+/** The guardians go on for a moment, and leave their receipts in what is just being removed. */
+function removed(directory: string): void {
+  for (let attempt = 0; attempt < 1_000; attempt++) {
+    try {
+      rmSync(directory, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
+    }
+  }
+  console.error(`could not be removed: ${directory}`);
 }
