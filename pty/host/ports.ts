@@ -20,8 +20,8 @@ export interface SessionScreens {
   open(sessionId: string, dir: string, size: Size): void;
   /** There is output, or a new size, up to `toOffset` in the transcript. */
   advance(sessionId: string, toOffset: number): void;
-  /** Whether the program's questions are answered here, because nobody is there whose terminal would. */
-  answer(sessionId: string, isAnswering: boolean): void;
+  /** Whether the program's questions are answered here from `at` on, because nobody is there whose terminal would. */
+  answer(sessionId: string, isAnswering: boolean, at: number): void;
   close(sessionId: string): void;
   /** Rejects when no screen can be had; never waits for ever. */
   snapshot(sessionId: string, atLeastOffset: number): Promise<ScreenView>;

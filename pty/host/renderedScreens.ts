@@ -16,7 +16,7 @@ export function renderedScreens(screens: Screens): SessionScreens {
   return {
     open: (sessionId, dir, size) => screens.open(sessionId, { dir, segmentBytes: defaultSegmentBytes, ...size }),
     advance: (sessionId, toOffset) => screens.advance(sessionId, toOffset),
-    answer: (sessionId, isAnswering) => screens.answer(sessionId, isAnswering),
+    answer: (sessionId, isAnswering, at) => screens.answer(sessionId, isAnswering, at),
     close: (sessionId) => screens.close(sessionId),
     snapshot: (sessionId, atLeast) => asked(() => snapshot(screens, sessionId, atLeast)),
     waitFor: (sessionId, pattern, timeoutMs) =>

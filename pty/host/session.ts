@@ -216,10 +216,10 @@ export class Session {
           maxBytes,
         ),
       screen: () => this.screen(),
+      shownFrom: (offset: number) => this.#chooseWhoAnswers(offset),
     };
     const viewer = new Viewer({ ...options, from: options.from ?? transcript.offset, source });
     this.#viewers.add(viewer);
-    this.#chooseWhoAnswers();
     viewer.begin();
     if (this.#end !== null) viewer.end({ event: 'captureEnded', sessionId: this.id, end: this.#end });
     return viewer;
@@ -228,13 +228,13 @@ export class Session {
   leave(viewer: Viewer): void {
     viewer.leave();
     this.#viewers.delete(viewer);
-    this.#chooseWhoAnswers();
+    this.#chooseWhoAnswers(this.#options.transcript.offset);
   }
 
-  /** A viewer's terminal answers what the program asks about its terminal; without one our own rendering does. */
-  #chooseWhoAnswers(): void {
+  /** A viewer's terminal answers what the program asks about its terminal from `at` on; without one our own rendering does. */
+  #chooseWhoAnswers(at: number): void {
     if (this.#end === null)
-      this.#options.screens.answer(this.id, ![...this.#viewers].some((viewer) => !viewer.readOnly));
+      this.#options.screens.answer(this.id, ![...this.#viewers].some(({ isAnswering }) => isAnswering), at);
   }
 
   /** An answer that nobody typed: it is no input that anybody waited for. A program that does not read it loses it. */

@@ -54,7 +54,7 @@ export class Sessions {
     this.#byId.set(sessionId, session);
     const { screens } = this.#options;
     screens.open(sessionId, request.transcript.dir, { cols: request.cols, rows: request.rows });
-    screens.answer(sessionId, true);
+    screens.answer(sessionId, true, 0);
     try {
       return await session.launch();
     } catch (error) {

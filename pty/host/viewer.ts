@@ -21,6 +21,8 @@ export interface Source {
   /** Bytes from `offset` on, at most `maxBytes`; `offset` is that of the first, later than asked for where bytes are missing. */
   readonly read: (offset: number, maxBytes: number) => { offset: number; bytes: Buffer };
   readonly screen: () => Promise<ScreenView>;
+  /** A viewer is shown every byte from `offset` on, so that its terminal answers what is asked there. */
+  readonly shownFrom: (offset: number) => void;
 }
 
 export interface ViewerOptions {
@@ -38,6 +40,8 @@ export class Viewer {
   readonly #source: Source;
   readonly #isScreen: boolean;
   #next: number;
+  /** It has its first screen, or needs none. */
+  #isShown = false;
   /** A screen has been asked for; output waits for it. */
   #isRepainting = false;
   #isGone = false;
@@ -58,7 +62,21 @@ export class Viewer {
   /** Sends the screen, or the first bytes. */
   begin(): void {
     if (this.#isScreen) void this.#repaint();
-    else this.#pump();
+    else {
+      this.#begun();
+      this.#pump();
+    }
+  }
+
+  /** Whether its terminal is there to answer what the program asks. */
+  get isAnswering(): boolean {
+    return this.#isShown && !this.readOnly;
+  }
+
+  #begun(): void {
+    if (this.#isShown || this.#isGone) return;
+    this.#isShown = true;
+    this.#source.shownFrom(this.#next);
   }
 
   /** `pieces` were just read at `offset`. What a full disk refused of them has no place in the transcript and is shown all the same. */
@@ -152,6 +170,7 @@ export class Viewer {
     } finally {
       this.#isRepainting = false;
     }
+    this.#begun();
     this.#pump();
   }
 }

@@ -38,16 +38,22 @@ export type ScreenFailure =
   /** The pattern took so long on one screen that it would hold up every session. */
   | 'pattern_too_slow';
 
+/** Which of the program's questions are answered here: those between two offsets; without a second one all that follow. */
+export interface Answered {
+  readonly from: number;
+  readonly until: number | null;
+}
+
 export type ToWorker =
   | {
       readonly type: 'open';
       readonly session: string;
       readonly place: ScreenPlace;
       readonly target: number;
-      readonly repliesFrom: number | null;
+      readonly answered: Answered | null;
     }
   | { readonly type: 'advance'; readonly targets: readonly (readonly [session: string, target: number])[] }
-  | { readonly type: 'replies'; readonly session: string; readonly from: number | null }
+  | { readonly type: 'answered'; readonly session: string; readonly answered: Answered | null }
   /** Nothing has come for a while: keep what was rendered, let the files go. */
   | { readonly type: 'rest'; readonly sessions: readonly string[] }
   | {
@@ -71,7 +77,8 @@ export type FromWorker =
   | { readonly type: 'snapshot'; readonly id: number; readonly snapshot: ScreenSnapshot }
   | { readonly type: 'matched'; readonly id: number; readonly match: ScreenMatch }
   | { readonly type: 'failed'; readonly id: number; readonly code: ScreenFailure; readonly detail: string }
-  | { readonly type: 'reply'; readonly session: string; readonly bytes: string }
+  /** The question lies before `offset`, and behind the last offset where rendering had to stop. */
+  | { readonly type: 'reply'; readonly session: string; readonly offset: number; readonly bytes: string }
   | { readonly type: 'checkpoint'; readonly session: string; readonly offset: number; readonly file: string };
 
 export interface ScreenMatch {

@@ -5,14 +5,18 @@ import { checkpointName } from '../transcript/layout.ts';
 import { loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
 import { Follower, fromStart } from './follower.ts';
 import { charsetNames, innerOf } from './internals.ts';
-import type { ScreenPlace, ScreenSnapshot } from './protocol.ts';
+import type { Answered, ScreenPlace, ScreenSnapshot } from './protocol.ts';
 import { repaint } from './repaint.ts';
 import { Unfinished } from './unfinished.ts';
 
 export interface ScreenEvents {
-  /** What the terminal answers to a question of the program; only while somebody wants it to. */
-  reply(bytes: string): void;
+  /** What the terminal answers to a question of the program before `offset`; only where somebody wants it to. */
+  reply(bytes: string, offset: number): void;
   checkpoint(offset: number, file: string): void;
+}
+
+function isWithin(answered: Answered | null, offset: number): boolean {
+  return answered !== null && offset >= answered.from && (answered.until === null || offset < answered.until);
 }
 
 /** Room for what is rendered between two looks at other sessions: some milliseconds. */
@@ -28,7 +32,7 @@ export class Screen {
   #title: string | undefined;
   #lostBytes = 0;
   #checkpointAt = 0;
-  #repliesFrom: number | undefined;
+  #answered: Answered | null = null;
   #isAnswering = false;
 
   private constructor(place: ScreenPlace, events: ScreenEvents, checkpoint: ReturnType<typeof loadCheckpoint>) {
@@ -42,7 +46,7 @@ export class Screen {
     this.#terminal.onTitleChange((title) => {
       this.#title = title;
     });
-    this.#terminal.onData((data) => this.#isAnswering && events.reply(data));
+    this.#terminal.onData((data) => this.#isAnswering && events.reply(data, this.offset));
   }
 
   /** Begins at the last checkpoint, or at the first byte. */
@@ -61,9 +65,9 @@ export class Screen {
     return this.#terminal;
   }
 
-  /** From which offset on the program's questions are answered; undefined for never. */
-  set repliesFrom(offset: number | undefined) {
-    this.#repliesFrom = offset;
+  /** Which of the program's questions are answered. */
+  set answered(answered: Answered | null) {
+    this.#answered = answered;
   }
 
   /**
@@ -71,10 +75,9 @@ export class Screen {
    * every line. Throws for files that cannot be read.
    */
   async step(target: number, maxBytes = pieceBytes): Promise<boolean> {
-    const from = this.#repliesFrom;
-    const isBefore = from !== undefined && this.offset < from;
-    const limit = isBefore ? Math.min(target, from) : target;
-    this.#isAnswering = from !== undefined && !isBefore;
+    const stops = [this.#answered?.from, this.#answered?.until].filter((at) => at != null && at > this.offset);
+    const limit = Math.min(target, ...(stops as number[]));
+    this.#isAnswering = isWithin(this.#answered, this.offset);
     const step = this.#follower.next(limit, piece.subarray(0, maxBytes));
     if (step.kind === 'bytes') await this.#feed(step.bytes);
     if (step.kind === 'lost') this.#lostBytes += step.bytes;
@@ -83,7 +86,7 @@ export class Screen {
       this.#terminal.resize(cols, rows);
     }
     if (this.offset - this.#checkpointAt >= this.#place.checkpointBytes) await this.checkpoint();
-    return step.kind !== 'end' || (isBefore && this.offset === from && from < target);
+    return step.kind !== 'end' || (this.offset === limit && limit < target);
   }
 
   async snapshot(historyRows = this.#place.historyRows): Promise<ScreenSnapshot> {

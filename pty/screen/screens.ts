@@ -5,7 +5,15 @@
  */
 import { Worker } from 'node:worker_threads';
 import { ScreenError } from './errors.ts';
-import type { FromWorker, ScreenMatch, ScreenPattern, ScreenPlace, ScreenSnapshot, ToWorker } from './protocol.ts';
+import type {
+  Answered,
+  FromWorker,
+  ScreenMatch,
+  ScreenPattern,
+  ScreenPlace,
+  ScreenSnapshot,
+  ToWorker,
+} from './protocol.ts';
 import { type Question, Requests } from './requests.ts';
 
 export interface ScreensOptions {
@@ -44,7 +52,7 @@ interface Session {
   /** End of what is stored, as far as we were told, and as far as the thread was. */
   offset: number;
   told: number;
-  repliesFrom: number | null;
+  answered: Answered | null;
   /** Told of since the last quiet moment. */
   isActive: boolean;
 }
@@ -69,7 +77,7 @@ export class Screens {
   open(session: string, { offset = 0, ...where }: OpenScreen): void {
     const { historyRows, checkpointBytes } = this.#options;
     const place = { ...where, historyRows, checkpointBytes };
-    this.#sessions.set(session, { place, offset, told: 0, repliesFrom: null, isActive: false });
+    this.#sessions.set(session, { place, offset, told: 0, answered: null, isActive: false });
     if (this.#worker !== undefined) this.#tellOpen(session);
   }
 
@@ -82,17 +90,22 @@ export class Screens {
     if (known === undefined || this.#isDisposed) return;
     known.offset = Math.max(known.offset, offset);
     known.isActive = true;
-    const isAwaited = known.repliesFrom !== null || this.#requests.concerns(session);
+    const isAwaited = isOpen(known.answered) || this.#requests.concerns(session);
     if (isAwaited || known.offset - known.told >= this.#options.lagBytes) this.#tell([session]);
     // One timer for all sessions, and none while all are idle. It is not put off: quiet or not, nothing waits longer.
     this.#quiet ??= setTimeout(() => this.#settleDown(), this.#options.idleMs).unref();
   }
 
-  /** Whether the terminal answers what the program asks from now on: for sessions that nobody looks at. */
-  answer(session: string, isAnswering: boolean): void {
+  /**
+   * Whether the terminal answers what the program asks from `at` on, by default from the end of what is stored: for
+   * sessions that nobody looks at. What is asked before it and has not been rendered yet is answered as it was to be.
+   */
+  answer(session: string, isAnswering: boolean, at?: number): void {
     const known = this.#need(session);
-    known.repliesFrom = isAnswering ? known.offset : null;
-    if (this.#worker !== undefined) this.#post({ type: 'replies', session, from: known.repliesFrom });
+    if (isAnswering === isOpen(known.answered)) return;
+    const from = isAnswering ? (at ?? known.offset) : (known.answered?.from ?? 0);
+    known.answered = { from, until: isAnswering ? null : (at ?? known.offset) };
+    if (this.#worker !== undefined) this.#post({ type: 'answered', session, answered: known.answered });
   }
 
   /**
@@ -208,8 +221,8 @@ export class Screens {
   }
 
   #tellOpen(session: string): void {
-    const { place, told, repliesFrom } = this.#need(session);
-    this.#post({ type: 'open', session, place, target: told, repliesFrom });
+    const { place, told, answered } = this.#need(session);
+    this.#post({ type: 'open', session, place, target: told, answered });
   }
 
   #lost(worker: Worker, error: Error): void {
@@ -219,7 +232,8 @@ export class Screens {
     this.#options.onThreadLost?.(error);
     for (const known of this.#sessions.values()) {
       // What the lost thread may have answered is not answered again.
-      if (known.repliesFrom !== null) known.repliesFrom = Math.max(known.repliesFrom, known.told);
+      if (known.answered !== null)
+        known.answered = { ...known.answered, from: Math.max(known.answered.from, known.told) };
     }
     this.#requests.countLoss(error.message);
     if (this.#requests.size > 0) this.#start();
@@ -231,13 +245,23 @@ export class Screens {
     else if (message.type === 'matched') this.#requests.settle(message.id, { matched: true, ...message.match });
     else if (message.type === 'failed') this.#requests.fail(message.id, message.code, message.detail);
     else if (!this.#sessions.has(message.session)) return;
-    else if (message.type === 'reply') this.#options.onReply?.(message.session, message.bytes);
+    else if (message.type === 'reply') this.#reply(message);
     else this.#options.onCheckpoint?.(message.session, message.offset, message.file);
+  }
+
+  /** The thread may have been ahead when it was told that somebody else answers from some offset on. */
+  #reply({ session, offset, bytes }: Extract<FromWorker, { readonly type: 'reply' }>): void {
+    const until = this.#need(session).answered?.until ?? null;
+    if (until === null || offset <= until) this.#options.onReply?.(session, bytes);
   }
 
   #post(order: ToWorker): void {
     this.#worker?.postMessage(order);
   }
+}
+
+function isOpen(answered: Answered | null): boolean {
+  return answered !== null && answered.until === null;
 }
 
 /** Starts no thread before somebody needs a screen. The caller disposes. */

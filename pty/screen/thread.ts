@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { find, Lookout } from './matcher.ts';
-import type { FromWorker, ScreenFailure, ScreenPlace, ToWorker } from './protocol.ts';
+import type { Answered, FromWorker, ScreenFailure, ScreenPlace, ToWorker } from './protocol.ts';
 import { Screen } from './screen.ts';
 
 type Ask = Extract<ToWorker, { readonly type: 'snapshot' | 'wait' }>;
@@ -14,7 +14,7 @@ interface Session {
   readonly place: ScreenPlace;
   screen: Screen | undefined;
   target: number;
-  repliesFrom: number | undefined;
+  answered: Answered | null;
   /** There may be something to render. */
   isBehind: boolean;
   isIdle: boolean;
@@ -51,7 +51,7 @@ export class ScreenThread {
     });
   }
 
-  #open({ session: name, place, target, repliesFrom }: Extract<ToWorker, { readonly type: 'open' }>): void {
+  #open({ session: name, place, target, answered }: Extract<ToWorker, { readonly type: 'open' }>): void {
     const state = {
       screen: undefined,
       target,
@@ -62,7 +62,7 @@ export class ScreenThread {
       asks: [],
       lookouts: new Map(),
     };
-    this.#sessions.set(name, { name, place, repliesFrom: repliesFrom ?? undefined, ...state });
+    this.#sessions.set(name, { name, place, answered, ...state });
   }
 
   #close(name: string): void {
@@ -89,9 +89,9 @@ export class ScreenThread {
   #ask(order: Exclude<ToWorker, { readonly type: 'open' | 'close' | 'advance' | 'rest' }>): void {
     const session = this.#sessions.get(order.session);
     if (session === undefined) return;
-    if (order.type === 'replies') {
-      session.repliesFrom = order.from ?? undefined;
-      if (session.screen !== undefined) session.screen.repliesFrom = session.repliesFrom;
+    if (order.type === 'answered') {
+      session.answered = order.answered;
+      if (session.screen !== undefined) session.screen.answered = session.answered;
     } else if (order.type === 'cancel') this.#forget(session, order.id);
     else {
       session.asks.push(order);
@@ -161,10 +161,10 @@ export class ScreenThread {
   async #screenOf(session: Session): Promise<Screen> {
     const { name, place } = session;
     session.screen ??= await Screen.open(place, {
-      reply: (bytes) => this.#say({ type: 'reply', session: name, bytes }),
+      reply: (bytes, offset) => this.#say({ type: 'reply', session: name, offset, bytes }),
       checkpoint: (offset, file) => this.#say({ type: 'checkpoint', session: name, offset, file }),
     });
-    session.screen.repliesFrom = session.repliesFrom;
+    session.screen.answered = session.answered;
     return session.screen;
   }
 

@@ -93,6 +93,24 @@ it('answers for the terminal only while asked to, and only what the program asks
   expect(replies).toEqual(['\x1b[1;3R']);
 });
 
+it('answers what was asked before somebody else does, whenever that is rendered, and nothing twice', async () => {
+  const replies: string[] = [];
+  const all = screens({ onReply: (_session, bytes) => replies.push(bytes) });
+  const one = session(all);
+  all.answer(one.name, true);
+  one.say('a\x1b[6n');
+  all.answer(one.name, true);
+  const { offset } = one.transcript;
+  one.say('b\x1b[6n');
+  all.answer(one.name, false, offset);
+  one.say('c\x1b[6n');
+  await all.snapshot(one.name);
+  all.answer(one.name, true);
+  one.say('d\x1b[6n');
+  await all.snapshot(one.name);
+  expect(replies).toEqual(['\x1b[1;2R', '\x1b[1;5R']);
+});
+
 it('renders and keeps a screen when it falls idle, and holds no file of it open', async () => {
   const { onCheckpoint, next } = nextCheckpoint();
   const all = screens({ onCheckpoint, idleMs: 1 });
