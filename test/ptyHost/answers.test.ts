@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Peer, ptyHost, type TestHost } from './support/host.ts';
 
 /**
- * Says much, then asks where the cursor is (DSR, ECMA-48 8.3.35), which is known only when all of it has been rendered;
+ * Says much, then asks where the cursor is (DSR in ctlseqs of xterm), which is known only when all of it has been rendered;
  * and says what it was answered, and whether anything came after that.
  */
 const asks = `stty raw -echo; read -rn1 begin
