@@ -38,6 +38,7 @@ if (existsSync(join(root, 'cli'))) {
       daemon: 'cli/daemon.ts',
       ptyHost: 'cli/ptyHost.ts',
       screenWorker: 'pty/screen/worker.ts',
+      schemaWorker: 'actors/daemon/schema/worker.ts',
     },
     splitting: true,
     format: 'esm',

@@ -54,6 +54,8 @@ export interface DaemonOptions {
   readonly version: string;
   /** The entry module of the process that holds terminals. */
   readonly ptyHostProgram: string;
+  /** The entry module of the thread that compares results with schemas. */
+  readonly schemaWorker: string;
   /** Chosen by the entry module, once the installation is known (ID-04). */
   readonly adapterFor: (installationId: Store['installationId']) => LinuxAdapter;
   /**
@@ -123,6 +125,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     adapter: options.adapterFor(store.installationId),
     clock,
     guardian: { path, digest: guardianDigest(path) },
+    schemaWorker: options.schemaWorker,
     ptyHost: {
       program: options.ptyHostProgram,
       limits: { finalDrainMs: loadedConfig.config.finalDrainMs },

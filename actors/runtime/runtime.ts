@@ -47,6 +47,8 @@ export interface Runtime {
   /** The executable that is launched, and the SHA-256 under which a contract knows it. */
   readonly guardian: { readonly path: string; readonly digest: string };
   readonly ptyHost: PtyHostProgram;
+  /** The program of a thread that compares a result with its schema. */
+  readonly schemaWorker: string;
   readonly log: Logger;
   readonly version: string;
   readonly startedMonoMs: number;

@@ -2,9 +2,7 @@
  * What an agent says of its own work, from inside its session. Its token is for this session alone: it speaks for no other
  * Goal and operates nothing (ruling 24). A result is a claim until the status of the agent is known (PTY-03).
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { z } from 'zod';
 import { boundarySchema } from '../../../machines/events/goal.ts';
 import type { SessionSnapshot } from '../../../machines/ptySession.ts';
 import { committed, required } from '../../runtime/actorAccess.ts';
@@ -18,7 +16,8 @@ import type { Answer, DaemonContext } from '../context.ts';
 import { statePath } from '../views/scopeView.ts';
 import { showGoal } from './goals.ts';
 import { keepPrivateText, textDigest } from './privateText.ts';
-import { resultFile, resultsDir, schemaFile } from './resultFiles.ts';
+import { resultFile } from './resultFiles.ts';
+import { problemOf } from './resultSchema.ts';
 
 interface Speaker {
   readonly sessionId: string;
@@ -37,40 +36,13 @@ function speakerOf({ host, places }: DaemonContext, { sessionId, token }: Speake
   });
 }
 
-export function keepResultSchema(context: Pick<DaemonContext, 'places'>, sessionId: string, schema: object): void {
-  assertUsable(schema);
-  mkdirSync(resultsDir(context), { recursive: true, mode: 0o700 });
-  writeWhole(schemaFile(context, sessionId), JSON.stringify(schema));
-}
-
-function assertUsable(schema: object): void {
-  try {
-    z.fromJSONSchema(schema as never);
-  } catch (error) {
-    throw new OperatingError(
-      {
-        code: 'usage',
-        message: `the result schema cannot be used: ${(error as Error).message}`,
-        exitCode: 2,
-        next: ['give a JSON Schema (draft 2020-12) without remote references'],
-      },
-      error,
-    );
-  }
-}
-
-function writeWhole(path: string, content: string): void {
-  writeFileSync(`${path}.new`, content, { mode: 0o600 });
-  renameSync(`${path}.new`, path);
-}
-
 export async function reportResult(
   context: DaemonContext,
   { session, result }: ParsedArguments<'agent.result'>,
 ): Promise<Answer<CallResults['agent.result']>> {
   const { sessionId } = speakerOf(context, session).context;
   const digest = textDigest(result);
-  const problem = problemOf(context, sessionId, result);
+  const problem = await problemOf(context, sessionId, result);
   const path = resultFile(context, sessionId, digest);
   const isNew = await keepPrivateText(path, result);
   const judged = problem === undefined ? { valid: true } : { valid: false, reasonCode: problem.reasonCode };
@@ -105,29 +77,6 @@ async function dropUnlessCounted(
   { sessionId, digest, path }: { readonly sessionId: string; readonly digest: string; readonly path: string },
 ): Promise<void> {
   if (required(host, 'ptySession', sessionId).context.structured !== digest) await rm(path, { force: true });
-}
-
-function problemOf(context: DaemonContext, sessionId: string, text: string) {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { reasonCode: 'not_json', message: 'it is not JSON' };
-  }
-  const schema = schemaOf(context, sessionId);
-  const checked = schema?.safeParse(value);
-  if (checked === undefined || checked.success) return undefined;
-  const [issue] = checked.error.issues;
-  return { reasonCode: 'schema_invalid', message: `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'invalid'}` };
-}
-
-function schemaOf(context: DaemonContext, sessionId: string): z.ZodType | undefined {
-  try {
-    return z.fromJSONSchema(JSON.parse(readFileSync(schemaFile(context, sessionId), 'utf8')));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 export async function needInput(

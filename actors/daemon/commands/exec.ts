@@ -5,7 +5,7 @@ import type { GoalSnapshot } from '../../../machines/goal.ts';
 import type { RunId, ScopeId, SessionId } from '../../../machines/ids.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
 import type { Draft } from '../../host/outcome.ts';
-import { everyActor, required, resolveId } from '../../runtime/actorAccess.ts';
+import { committed, everyActor, required, resolveId } from '../../runtime/actorAccess.ts';
 import { operatorKey, sessionToken } from '../../runtime/credentials.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { draft } from '../../runtime/submission.ts';
@@ -19,9 +19,9 @@ import type { PendingLaunch } from '../launch/pendingLaunches.ts';
 import { type Recipe, recipeDigest, type TerminalRecipe } from '../launch/recipe.ts';
 import { admissionOf } from '../root.ts';
 import { statePath } from '../views/scopeView.ts';
-import { keepResultSchema } from './agent.ts';
 import { launchAnswer, recordedOutcome } from './launchAnswer.ts';
 import { type RequestKey, requestKey, reusedRequest, wasApplied } from './requestIds.ts';
+import { dropResultSchema, keepResultSchema } from './resultSchema.ts';
 
 type Arguments = ParsedArguments<'runs.exec'>;
 type Result = Answer<CallResults['runs.exec']>;
@@ -55,7 +55,20 @@ export function execRun(context: DaemonContext, args: Arguments): Promise<Result
   );
 }
 
+/** The schema is on the disk before the launch is admitted: nothing may be waited for between admission and reservation. */
 async function launched(context: DaemonContext, identity: Identity, args: Arguments): Promise<Result> {
+  const schema = args.terminal?.resultSchema;
+  if (schema === undefined) return admitted(context, identity, args);
+  const { sessionId } = identity;
+  await keepResultSchema(context, sessionId, schema);
+  try {
+    return await admitted(context, identity, args);
+  } finally {
+    if (committed(context.host, 'ptySession', sessionId) === undefined) await dropResultSchema(context, sessionId);
+  }
+}
+
+async function admitted(context: DaemonContext, identity: Identity, args: Arguments): Promise<Result> {
   const started = process.hrtime.bigint();
   const plan = planOf(context, identity, args);
   assertAdmitted({ ...context, admission: () => admissionOf(context.root) }, plan.goal.context.goalId);
@@ -63,7 +76,6 @@ async function launched(context: DaemonContext, identity: Identity, args: Argume
   // A session has its deadlines itself, so that what it failed by is told with it.
   const ms = terminal === undefined ? timeoutMs : undefined;
   const deadline = ms === undefined ? undefined : context.deadlines.record(plan.scopeId, ms);
-  if (terminal?.resultSchema) keepResultSchema(context, plan.sessionId, terminal.resultSchema);
   const pending = await requested(context, plan, args);
   if (deadline !== undefined) context.deadlines.arm(deadline);
   await endIfGoalIsOver(context, plan);

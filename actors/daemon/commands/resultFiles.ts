@@ -7,7 +7,7 @@ import type { Places } from '../../runtime/places.ts';
 
 type Place = { readonly places: Pick<Places, 'stateDir'> };
 
-export const resultsDir = ({ places }: Place): string => join(places.stateDir, 'results');
+const resultsDir = ({ places }: Place): string => join(places.stateDir, 'results');
 
 export const schemaFile = (place: Place, sessionId: string): string =>
   join(resultsDir(place), `${sessionId}.schema.json`);
