@@ -1,9 +1,9 @@
 /** A window of another size shows the part of the session's screen where the cursor is, whatever happens in it. */
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { noise, randomOf } from '../screen/support/noise.ts';
+import { noise, type Random, randomOf } from '../screen/support/noise.ts';
 import { exited } from '../support/terminal.ts';
-import { sessions } from '../support/terminalSessions.ts';
+import { type Sessions, sessions } from '../support/terminalSessions.ts';
 import { quiet, resizeSession, seesAll } from './support/windows.ts';
 
 const detach = '\x1dd';
@@ -133,7 +133,38 @@ describe('sizes that change', () => {
     await terminal.shows('detached');
     expect(terminal.traces).toEqual([]);
   });
+
+  it.each([1, 2, 3])(
+    'leave the right picture, in whatever order they come while a program writes anything (%i)',
+    async (seed) => {
+      const own = await sessions();
+      const random = randomOf(seed);
+      const one = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
+      const { sessionId } = await own.open(noisy(own, random, 40), session);
+      const { terminal, child } = own.attach(sessionId, { size: session });
+      await terminal.until('the session', () => terminal.traces.includes('raw'));
+      await terminal.type('\n');
+      const all = [session, { cols: 60, rows: 20 }, { cols: 100, rows: 24 }, { cols: 33, rows: 40 }];
+      for (let step = 0; step < 40; step += 1) {
+        if (random() < 0.5) terminal.resize(one(all));
+        else await resizeSession(own, sessionId, one(all));
+      }
+      await quiet(own, sessionId, 600);
+      await seesAll(own, sessionId, terminal);
+      await terminal.type(detach);
+      expect(await exited(child)).toMatchObject({ code: 0 });
+      await terminal.until('detached', () => terminal.history.includes('detached'));
+      expect(terminal.traces).toEqual([]);
+    },
+  );
 });
+
+/** Writes some of it now and then, once it has read a line; the cursor is there in the end. */
+function noisy(own: Sessions, random: Random, pieces: number): string {
+  for (let piece = 0; piece < pieces; piece += 1) writeFileSync(own.file(`noise${piece}`), noise(random, 60));
+  const more = `i=$((i+1)); sleep 0.05`;
+  return `stty raw -echo; read line; i=0; while [ $i -lt ${pieces} ]; do cat '${own.file('noise')}'$i; ${more}; done; printf '\\033[?25h'; cat`;
+}
 
 describe('whatever a program says', () => {
   it.each([1, 2, 3, 4, 5, 6])('is seen as the session has it (%i)', async (seed) => {
@@ -141,10 +172,7 @@ describe('whatever a program says', () => {
     const random = randomOf(seed);
     const below = (limit: number) => Math.floor(random() * limit);
     const size = { cols: 20 + below(60), rows: 8 + below(20) };
-    const chunks = Array.from({ length: 12 }, () => noise(random, 60));
-    for (const [index, chunk] of chunks.entries()) writeFileSync(own.file(`noise${index}`), chunk);
-    const script = `stty raw -echo; read line; i=0; while [ $i -lt 12 ]; do cat '${own.file('noise')}'$i; i=$((i+1)); sleep 0.05; done; printf '\\033[?25h'; cat`;
-    const { sessionId } = await own.open(script, size);
+    const { sessionId } = await own.open(noisy(own, random, 12), size);
     const viewers = Array.from({ length: 3 }, () => {
       const window = { cols: 10 + below(90), rows: 3 + below(30) };
       return own.attach(sessionId, { size: window, args: ['--read-only'] });
@@ -153,11 +181,11 @@ describe('whatever a program says', () => {
     const sent = Buffer.from('\n').toString('base64');
     await own.daemon.call('sessions.send', { id: sessionId, bytes: sent });
     await quiet(own, sessionId, 600);
-    for (const { terminal } of viewers) await seesAll(own, sessionId, terminal);
     for (const { terminal, child } of viewers) {
+      await seesAll(own, sessionId, terminal);
       await terminal.type('\x03');
       expect(await exited(child)).toMatchObject({ code: 0 });
-      await terminal.shows('detached');
+      await terminal.until('detached', () => terminal.history.includes('detached'));
       expect(terminal.traces).toEqual([]);
     }
   });
