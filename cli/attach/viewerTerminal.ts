@@ -19,6 +19,7 @@ export class ViewerTerminal {
   readonly #input: ReadStream | undefined;
   readonly #output: Output;
   #isTaken = false;
+  #draining: Promise<void> | undefined;
   /** Something of what is on the display is the person's own. */
   #hasOwn = true;
   /** All of it is. */
@@ -75,9 +76,16 @@ export class ViewerTerminal {
     return this.write(bytes);
   }
 
+  /** One listener, however many wait: Node would warn of more than ten, right into what is shown. */
   drained(): Promise<void> {
     if (!this.#output.writableNeedDrain) return Promise.resolve();
-    return new Promise((resolve) => this.#output.once('drain', resolve));
+    this.#draining ??= new Promise((resolve) =>
+      this.#output.once('drain', () => {
+        this.#draining = undefined;
+        resolve();
+      }),
+    );
+    return this.#draining;
   }
 
   /** Resolves when the terminal has everything that was written, or after `withinMs`: it may have been stopped. */
