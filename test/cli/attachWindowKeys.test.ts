@@ -1,7 +1,11 @@
 /** What passes through a window of another size besides the picture: keys, the mouse, questions, hints, the end. */
-import { describe, expect, it } from 'vitest';
+import { openSync } from 'node:fs';
+import { WriteStream } from 'node:tty';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { MouseReports } from '../../cli/attach/mouseReports.ts';
-import { exited } from '../support/terminal.ts';
+import { ViewerTerminal } from '../../cli/attach/viewerTerminal.ts';
+import { Window } from '../../cli/attach/window.ts';
+import { exited, testTerminal } from '../support/terminal.ts';
 import { sessions } from '../support/terminalSessions.ts';
 import { seesAll } from './support/windows.ts';
 
@@ -152,6 +156,31 @@ describe('around a window of another size', () => {
     await seesAll(own, sessionId, terminal);
     expect(terminal.output.includes('\x1b[?1049h')).toBe(false);
   });
+});
+
+it('whoever feeds a window waits while much of it has not been rendered', async () => {
+  const own = testTerminal(smaller);
+  const output = new WriteStream(openSync(own.path, 'r+'));
+  onTestFinished(() => void output.destroy());
+  const terminal = new ViewerTerminal({
+    input: undefined,
+    output: output as ConstructorParameters<typeof ViewerTerminal>[0]['output'],
+  });
+  terminal.take();
+  const window = new Window({ terminal, sessionId: 'P1', wayOut: undefined, answer: () => {} });
+  window.begin({ ...session, repaint: Buffer.from('before ') });
+  expect(window.output(Buffer.from('little'))).toBeUndefined();
+  await window.output(Buffer.alloc(1_000_000, '\r\nmuch'));
+  expect(window.output(Buffer.from('\r\nmore'))).toBeUndefined();
+  await own.shows('more');
+  // One that is begun anew keeps nobody waiting for what it does not render any more.
+  const waiting = window.output(Buffer.alloc(1_000_000, '\r\nmuch'));
+  expect(waiting).toBeDefined();
+  window.begin({ ...session, repaint: Buffer.from('anew') });
+  await waiting;
+  await own.shows('anew');
+  window.close();
+  terminal.restore();
 });
 
 describe('reports of the mouse', () => {
