@@ -4,6 +4,7 @@
  */
 import type headless from '@xterm/headless';
 import { type Inner, innerOf } from '../../pty/screen/internals.ts';
+import { keyboardOf } from '../../pty/transcript/emulator.ts';
 import { type Frame, plain, type Row } from './frame.ts';
 
 interface Switch {
@@ -43,6 +44,7 @@ export class Painter {
   #rows: readonly Row[] = [];
   #on: ReadonlySet<Switch> = new Set();
   #cursorStyle = '\x1b[0 q';
+  #keyboard = '';
   #cursor = '';
   #isCursorVisible = true;
 
@@ -82,6 +84,12 @@ export class Painter {
     const style = `\x1b[${number} q`;
     if (style !== this.#cursorStyle) text += style;
     this.#cursorStyle = style;
+    const { current: keyboard, isPlain } = keyboardOf(terminal);
+    // A terminal that was never told anything is told nothing.
+    if (keyboard !== this.#keyboard && !(isPlain && this.#keyboard === '')) {
+      text += keyboard;
+      this.#keyboard = keyboard;
+    }
     return text;
   }
 }

@@ -5,6 +5,7 @@
  * origin mode and at the right margin.
  */
 import type headless from '@xterm/headless';
+import { keyboardOf } from '../transcript/emulator.ts';
 import { hyperlink, sgr, sgrOfNext } from './attributes.ts';
 import { type Cell, type Charset, type Inner, type InnerBuffer, innerOf } from './internals.ts';
 import { RowPrinter } from './rows.ts';
@@ -21,19 +22,26 @@ export interface RepaintOptions {
 export function repaint(terminal: headless.Terminal, options: RepaintOptions): Uint8Array {
   const inner = innerOf(terminal);
   const { normal, alternate, active } = terminal.buffer;
+  const keyboard = keyboardOf(terminal);
   const printed = new RowPrinter(terminal, normal).print(
     Math.max(0, normal.baseY - options.historyRows),
     normal.length,
   );
-  const parts = [printed, tabStops(inner.buffers.normal, terminal.cols), saved(inner.buffers.normal, options)];
+  const parts = [
+    printed,
+    tabStops(inner.buffers.normal, terminal.cols),
+    saved(inner.buffers.normal, options),
+    keyboard.stack('normal'),
+  ];
   if (active.type === 'alternate') {
     parts.push(region(inner.buffers.normal, terminal.rows), '\x1b[m\x1b[?1047h\x1b[H\x1b[2J');
     parts.push(new RowPrinter(terminal, alternate).print(alternate.baseY, alternate.length));
     parts.push(tabStops(inner.buffers.alt, terminal.cols), saved(inner.buffers.alt, options));
+    parts.push(keyboard.stack('alternate'));
   }
   parts.push(region(inner.buffers.active, terminal.rows));
   if (options.title !== undefined) parts.push(`\x1b]2;${printableTitle(options.title)}\x07`);
-  parts.push(modes(terminal, inner), cursor(terminal, inner, options));
+  parts.push(modes(terminal, inner), keyboard.modifyOtherKeys, cursor(terminal, inner, options));
   return Buffer.concat([Buffer.from(parts.join('')), options.unfinished]);
 }
 

@@ -1,5 +1,6 @@
 /** The terminal that renders what a session said, made fit for output that nobody has checked. */
 import headless from '@xterm/headless';
+import { Keyboard } from './keyboard.ts';
 
 export interface EmulatorOptions {
   readonly cols: number;
@@ -20,7 +21,15 @@ export function createEmulator({ cols, rows, scrollback, keepsErased = false }: 
   });
   survive(terminal);
   widen(terminal);
+  keyboards.set(terminal, new Keyboard(terminal));
   return terminal;
+}
+
+const keyboards = new WeakMap<headless.Terminal, Keyboard>();
+
+/** Of a terminal that was made here. */
+export function keyboardOf(terminal: headless.Terminal): Keyboard {
+  return keyboards.get(terminal) as Keyboard;
 }
 
 /** The terminal knows no narrower screen than two columns. */

@@ -48,3 +48,28 @@ it('shows a smaller session within its own rows of a larger window', async () =>
   expect(await exited(child)).toMatchObject({ code: 0 });
   expect(terminal.traces).toEqual([]);
 });
+
+it('has the keys of a window reported as the program wants them, and no longer than that', async () => {
+  const own = await sessions();
+  const script = 'stty -echo; printf "\\033[>1u\\033[>4;2mthere"; read line; printf "\\033[<u\\033[>4m gone"; exec cat';
+  const { sessionId } = await own.open(script, { cols: 40, rows: 10 });
+  const { terminal, child } = own.attach(sessionId);
+  await terminal.until('keys of its own', () => terminal.output.includes('\x1b[=1;1u\x1b[>4;2m'));
+  await terminal.type('\r');
+  await terminal.shows('gone');
+  await terminal.until('keys as usual', () => terminal.output.includes('\x1b[=0;1u\x1b[>4;0m'));
+  await terminal.type('\x1dd');
+  expect(await exited(child)).toMatchObject({ code: 0 });
+});
+
+it('has them reported so for whoever comes later', async () => {
+  const own = await sessions();
+  const { sessionId } = await own.open('printf "\\033[>5u\\033[?1049h\\033[>1u\\033[>4;2mthere"; exec cat');
+  await own.custody(['sessions', 'wait', sessionId, '--for', 'there']);
+  const { terminal, child } = own.attach(sessionId);
+  await terminal.shows('there');
+  const painted = terminal.output.toString('latin1').replaceAll('\x1b', 'ESC ');
+  expect(painted).toMatch(/ESC \[>5u.*ESC \[\?1047h.*ESC \[>1u.*ESC \[>4;2m/s);
+  await terminal.type('\x1dd');
+  expect(await exited(child)).toMatchObject({ code: 0 });
+});

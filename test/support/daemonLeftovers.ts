@@ -20,9 +20,17 @@ export function isSame({ pid, start }: Named): boolean {
 
 /** Signals one process, and nobody else that may have got its pid since. */
 export function signalVerified(named: Named, signal: NodeJS.Signals): boolean {
-  if (!isSame(named)) return false;
-  process.kill(named.pid, signal);
-  return true;
+  return isSame(named) && signalled(named.pid, signal);
+}
+
+/** False when it has ended since it was looked at. */
+function signalled(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    return false;
+  }
 }
 
 /** Both processes of a launch, from the receipt that its guardian wrote before anything ran. */
@@ -75,7 +83,7 @@ function carriers(dir: string): number[] {
 /** What lost its guardian in the course of the test. */
 async function endOrphans(dir: string): Promise<void> {
   for (let left = carriers(dir); left.length > 0; left = carriers(dir)) {
-    for (const pid of left) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+    for (const pid of left) if (isAlive(pid)) signalled(pid, 'SIGKILL');
     for (const pid of left) await isGone(pid);
   }
 }

@@ -2,7 +2,7 @@ import type headless from '@xterm/headless';
 import { backgroundOf, hyperlink, sgr, sgrOfNext } from '../../../pty/screen/attributes.ts';
 import { type Cell, charsetNames, type Inner, type InnerBuffer, innerOf } from '../../../pty/screen/internals.ts';
 import { repaint } from '../../../pty/screen/repaint.ts';
-import { createEmulator } from '../../../pty/transcript/emulator.ts';
+import { createEmulator, keyboardOf } from '../../../pty/transcript/emulator.ts';
 
 export interface Size {
   readonly cols: number;
@@ -34,6 +34,7 @@ export function portrait(terminal: headless.Terminal): string[] {
   const lines = [
     `size ${terminal.cols}x${terminal.rows} ${active.type} cursor ${active.cursorX},${active.cursorY} base ${normal.baseY}`,
     `modes ${JSON.stringify({ ...terminal.modes, synchronizedOutputMode: false })}`,
+    `keyboard ${show(keyboardOf(terminal).stack('normal'))} ${show(keyboardOf(terminal).modifyOtherKeys)}`,
     `cursor ${inner.coreService.isCursorHidden} ${JSON.stringify(inner.coreService.decPrivateModes)}`,
     `mouse ${inner.coreMouseService.activeEncoding} charset ${glevel} ${names[0]}`,
     `next ${show(sgrOfNext(next) + hyperlink(next, inner))} preceding ${inner._inputHandler._parser.precedingJoinState}`,
@@ -41,6 +42,7 @@ export function portrait(terminal: headless.Terminal): string[] {
     ...cellsOf(terminal, normal),
   ];
   if (active.type === 'alternate') {
+    lines.push(show(keyboardOf(terminal).stack('alternate')));
     lines.push(bufferState('alternate', inner.buffers.alt, terminal), ...cellsOf(terminal, alternate));
   }
   return lines;
