@@ -23,10 +23,11 @@ const { values } = parseArgs({
 });
 
 const limits = z.object({
+  // As much text as may be sent at once, with its brackets and Enter.
   inputMaxBytes: z
     .int()
     .positive()
-    .default(4 * 1024 * 1024),
+    .default(4 * 1024 * 1024 + 1024),
   lingerMs: z.int().nonnegative().default(10_000),
   finalDrainMs: z.int().nonnegative().default(200),
   activityMs: z.int().positive().default(1_000),

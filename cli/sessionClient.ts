@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { notFound, OperatingError } from '../actors/runtime/operatingError.ts';
+import { ambiguousId, notFound, OperatingError } from '../actors/runtime/operatingError.ts';
 import { type Places, withSocketAddress } from '../actors/runtime/places.ts';
 import { HostClient, type HostClientOptions } from '../pty/wire/hostClient.ts';
 import { HostError } from '../pty/wire/hostError.ts';
@@ -39,7 +39,7 @@ export async function connectToHost(places: Places, handlers: Handlers = {}): Pr
   requireSessions();
   const credential = credentialOf(places);
   try {
-    const { client } = await withSocketAddress(join(places.runDir, 'pty.sock'), (address) =>
+    const { client } = await withSocketAddress(places.ptyHostSocket, (address) =>
       HostClient.connect({ address, role: 'client', credential, event: nothing, ended: nothing, ...handlers }),
     );
     return { client, sessions: await client.sessions() };
@@ -56,7 +56,7 @@ export function findSession(places: Places, typed: string, sessions: readonly Se
   const matches = known.has(typed) ? [typed] : [...known].filter((id) => typed !== '' && id.startsWith(typed)).sort();
   const [only, second] = matches;
   if (only === undefined) throw notFound('session', typed);
-  if (second !== undefined) throw ambiguous(typed, matches);
+  if (second !== undefined) throw ambiguousId(typed, matches);
   const report = sessions.find(({ sessionId }) => sessionId === only);
   return { sessionId: only, report, transcriptDir: join(places.transcriptsDir, only) };
 }
@@ -71,14 +71,6 @@ export async function lookUpSession(places: Places, typed: string): Promise<Foun
   host?.client.close();
   return findSession(places, typed, host?.sessions ?? []);
 }
-
-const ambiguous = (typed: string, matches: readonly string[]): OperatingError =>
-  new OperatingError({
-    code: 'ambiguous_id',
-    message: `${JSON.stringify(typed)} is the beginning of several ids: ${matches.slice(0, 8).join(', ')}`,
-    exitCode: 2,
-    details: { matches },
-  });
 
 export const sessionEnded = (sessionId: string): OperatingError =>
   new OperatingError({

@@ -10,7 +10,7 @@ import type { GenerationSnapshot } from '../../machines/worktreeGeneration.ts';
 import type { Store } from '../../persistence/store.ts';
 import type { Host, ListFilter } from '../host/api.ts';
 import { HostError } from '../host/hostError.ts';
-import { notFound, OperatingError } from './operatingError.ts';
+import { ambiguousId, notFound } from './operatingError.ts';
 
 export interface SnapshotOf {
   readonly goal: GoalSnapshot;
@@ -97,11 +97,5 @@ export function resolveId(store: Pick<Store, 'actors'>, kind: ActorKind, typed: 
   const [only, second] = matches;
   if (only === undefined) throw notFound(words[kind], typed);
   if (second === undefined) return only;
-  throw new OperatingError({
-    code: 'ambiguous_id',
-    message: `${JSON.stringify(typed)} is the beginning of several ids: ${matches.slice(0, 8).join(', ')}`,
-    exitCode: 2,
-    next: [`type more of it, such as ${only}`],
-    details: { matches },
-  });
+  throw ambiguousId(typed, matches);
 }

@@ -83,6 +83,15 @@ const lists: Readonly<Record<string, string>> = {
   session: 'sessions list --all',
 };
 
+export const ambiguousId = (typed: string, matches: readonly string[]): OperatingError =>
+  new OperatingError({
+    code: 'ambiguous_id',
+    message: `${JSON.stringify(typed)} is the beginning of several ids: ${matches.slice(0, 8).join(', ')}`,
+    exitCode: 2,
+    next: [`type more of it, such as ${matches[0]}`],
+    details: { matches },
+  });
+
 export const notFound = (what: string, id: string): OperatingError =>
   new OperatingError({
     code: 'not_found',

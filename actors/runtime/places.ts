@@ -17,6 +17,8 @@ export interface Places {
   readonly requestsDir: string;
   /** What terminals said, one directory per session (PRIV-02). */
   readonly transcriptsDir: string;
+  /** Where the process listens that holds the terminals. */
+  readonly ptyHostSocket: string;
   /** Written by a serving daemon, read by everybody who looks for it. */
   readonly rendezvousFile: string;
 }
@@ -50,6 +52,7 @@ export function placesOf(options: { readonly stateDir?: string | undefined; read
     worktreesDir: join(stateDir, 'worktrees'),
     requestsDir: join(stateDir, 'requests'),
     transcriptsDir: join(stateDir, 'transcripts'),
+    ptyHostSocket: join(runDir, 'pty.sock'),
     rendezvousFile: join(runDir, 'daemon.json'),
   };
 }

@@ -1,6 +1,6 @@
 /** sessions export: a transcript for other programs. One that is not complete says so, in words and by its exit status. */
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { OperatingError } from '../../actors/runtime/operatingError.ts';
 import { TranscriptUnreadableError } from '../../pty/transcript/errors.ts';
 import { type ExportFormat, exportTranscript, type TranscriptExport } from '../../pty/transcript/export.ts';
@@ -60,7 +60,7 @@ function whyIncomplete({ report }: FoundSession, { summary }: TranscriptExport):
 /** Throws `transcript_range_unavailable` (exit 5) when bytes vanish under it: what was written until then is short. */
 async function written({ output }: Invocation, { pieces }: TranscriptExport, file: string | undefined) {
   let bytes = 0;
-  const sink = file === undefined ? undefined : createWriteStream(file, { mode: 0o600 });
+  const sink = file === undefined ? undefined : await privateFile(file);
   const failed = sink && once(sink, 'error').then(([error]) => Promise.reject(unwritable(file as string, error)));
   failed?.catch(() => {});
   try {
@@ -77,6 +77,17 @@ async function written({ output }: Invocation, { pieces }: TranscriptExport, fil
     await Promise.race([once(sink, 'close'), failed]);
   }
   return bytes;
+}
+
+/** Private before the first byte is in it, also where it was there before; a pipe or a device keeps its mode. */
+async function privateFile(path: string): Promise<ReturnType<FileHandle['createWriteStream']>> {
+  try {
+    const handle = await open(path, 'w', 0o600);
+    if ((await handle.stat()).isFile()) await handle.chmod(0o600);
+    return handle.createWriteStream();
+  } catch (error) {
+    throw unwritable(path, error as NodeJS.ErrnoException);
+  }
 }
 
 const cutShort = (cause: Error): OperatingError =>

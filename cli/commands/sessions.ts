@@ -10,7 +10,7 @@ import { parseDuration, parseWhole } from '../duration.ts';
 import { addRequestId, example } from '../globalOptions.ts';
 import type { Invocation } from '../invocation.ts';
 import { terminalSafeJson } from '../print/escape.ts';
-import { stopLines } from '../print/runs.ts';
+import { endingLines } from '../print/runs.ts';
 import { resizedLines, sessionLines, sessionTable } from '../print/sessions.ts';
 import { tellTime } from '../wait.ts';
 import { registerSend } from './send.ts';
@@ -185,7 +185,11 @@ async function stop(invocation: Invocation, options: StopOptions, [typed = '']: 
   try {
     const answer = await invocation.call('runs.stop', { id, graceMs, budgetMs, waitMs, requestId });
     const data = { ...answer.data, sessionId };
-    return output.answer({ ...answer, command: 'sessions.stop', data }, stopLines, () => [sessionId]);
+    return output.answer(
+      { ...answer, command: 'sessions.stop', data },
+      (view, style) => endingLines(sessionId, view, style),
+      () => [sessionId],
+    );
   } finally {
     done();
   }

@@ -97,11 +97,20 @@ export function runDetailLines(run: RunDetailView, style: Style): string[] {
   ];
 }
 
-export function stopLines(view: CallResults['runs.stop'] & StopView, style: Style): string[] {
-  const { text, paint } = assessment(view.assessment, style) as { text: string; paint: (text: string) => string };
-  return [
-    `${style.bold(line`${view.runId}`)} ${line`${spaced(view.outcome)}`} ${paint(line`${text}`)} ${style.dim(`after ${duration(view.elapsedMs)}`)}`,
-  ];
+/** Outcomes that the assessment does not say by itself. */
+const isMoreThanAssessed: ReadonlySet<string> = new Set(['already_ended', 'draining', 'stalled']);
+
+export const stopLines = (view: StopView, style: Style): string[] => endingLines(view.runId, view, style);
+
+/** How the end of `id` went: a run, or the session in which it ran. */
+export function endingLines(
+  id: string,
+  { outcome, assessment: assessed, elapsedMs }: StopView,
+  style: Style,
+): string[] {
+  const { text, paint } = assessment(assessed, style) as { text: string; paint: (text: string) => string };
+  const said = isMoreThanAssessed.has(outcome) ? `${spaced(outcome)}: ` : '';
+  return [`${style.bold(line`${id}`)} ${said}${paint(line`${text}`)} ${style.dim(`after ${duration(elapsedMs)}`)}`];
 }
 
 function section(name: string, facts: Readonly<Record<string, unknown>>, style: Style): string[] {

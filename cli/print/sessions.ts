@@ -8,18 +8,16 @@ import type { Style } from './style.ts';
 import { type Cell, fields, table } from './table.ts';
 import { result, spaced } from './words.ts';
 
+/** One line of a terminal each, for ordinary ids; `sessions show` has the rest. */
 export const sessionTable = ({ sessions }: CallResults['sessions.list'], style: Style): string[] =>
   table({
-    heading: ['session', 'work', 'result', 'output', 'scope', 'size', 'quiet', 'viewers', 'goal', 'name'],
+    heading: ['session', 'work', 'output', 'scope', 'quiet', 'goal', 'name'],
     rows: sessions.map((session) => [
       session.sessionId,
-      work(session),
-      result(session.result),
-      capture(session, style),
+      session.result === null ? work(session) : result(session.result).replace('killed by ', ''),
+      output(session, style),
       scope(session, style),
-      `${session.cols}x${session.rows}`,
       session.quietMs === null ? null : duration(session.quietMs),
-      session.viewers,
       session.goalId,
       session.label,
     ]),
@@ -117,6 +115,12 @@ export const resizedLines = ({ sessionId, cols, rows }: CallResults['sessions.re
 /** `running.needsInput` is the place in a chart; people read `needs input`. */
 const work = ({ workload }: SessionView): string =>
   (workload.split('.').at(-1) as string).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+/** How much, and in red where something of it is missing. */
+function output({ capture: state, bytes, missing }: SessionView, style: Style): Cell {
+  const isCut = state === 'incomplete' || missing !== null;
+  return isCut ? { text: `${size(bytes)}, cut`, paint: style.red } : size(bytes);
+}
 
 function capture({ capture: state, bytes, missing }: SessionView, style: Style): Cell {
   const stored = `${spaced(state)}, ${size(bytes)}`;

@@ -9,6 +9,8 @@ import type { Viewer } from './viewer.ts';
 
 /** Input that a program has not read before the peer that types it is made to wait. */
 const inputWaitBytes = 64 * 1024;
+/** Nobody has more keys than this in one frame: what is typed in one goes past the bound of the terminal's queue. */
+const keysMaxBytes = 4 * 1024 * 1024;
 /** Answers that a peer has not read before it is not listened to any more. */
 const unreadMaxBytes = 4 * 1024 * 1024;
 /** Questions that are being answered before a peer is not listened to any more. */
@@ -31,6 +33,7 @@ export class Connection {
   readonly #reader = new FrameReader();
   #attached: { readonly session: Session; readonly viewer: Viewer } | undefined;
   #unanswered = 0;
+  #awaitsRoomOf: Session | undefined;
   role: 'unknown' | 'daemon' | 'client' = 'unknown';
 
   constructor(socket: Socket, handle: Handler) {
@@ -66,7 +69,7 @@ export class Connection {
   }
 
   #dispatch({ type, body }: Frame): void {
-    if (type === frameType.input) this.#typed(Buffer.from(body));
+    if (type === frameType.input && body.length <= keysMaxBytes) this.#typed(Buffer.from(body));
     else if (type === frameType.json) void this.#answer(body);
     else this.socket.destroy();
   }
@@ -75,20 +78,28 @@ export class Connection {
   #typed(bytes: Buffer): void {
     const attached = this.#attached;
     if (attached === undefined || attached.viewer.readOnly) return;
-    const written = attached.session.write(bytes);
+    attached.session.type(bytes).catch(() => {}); // the viewer is told of the end
     this.#regulate();
-    written.then(
-      () => this.#regulate(),
-      () => this.#regulate(),
-    );
   }
 
   /** Nothing that a peer asks for or types piles up here because somebody does not read it. */
   #regulate(): void {
-    const typed = this.#attached?.session.pendingInputBytes ?? 0;
+    const session = this.#attached?.session;
+    const isFull = (session?.pendingInputBytes ?? 0) > inputWaitBytes;
+    if (isFull) void this.#awaitRoom(session as Session);
     const isBehind = this.socket.writableLength > unreadMaxBytes || this.#unanswered > unansweredMax;
-    if (typed > inputWaitBytes || isBehind) this.socket.pause();
+    if (isFull || isBehind) this.socket.pause();
     else this.socket.resume();
+  }
+
+  /** Others may have filled it, so that no answer to this peer tells when it has room again. */
+  async #awaitRoom(session: Session): Promise<void> {
+    if (this.#awaitsRoomOf === session) return;
+    this.#awaitsRoomOf = session;
+    await session.inputRoom(inputWaitBytes);
+    if (this.#awaitsRoomOf !== session) return;
+    this.#awaitsRoomOf = undefined;
+    this.#regulate();
   }
 
   async #answer(body: Buffer): Promise<void> {

@@ -30,6 +30,7 @@ export class InputQueue {
   readonly #fd: number;
   readonly #maxBytes: number;
   readonly #pieces: Piece[] = [];
+  readonly #waiting = new Set<{ readonly below: number; readonly resolve: () => void }>();
   #bytes = 0;
   #pauseMs = firstPauseMs;
   #timer: NodeJS.Timeout | undefined;
@@ -51,17 +52,34 @@ export class InputQueue {
    * bound, and then nothing of it is written; `session_ended` when the terminal goes first.
    */
   write(bytes: Uint8Array): Promise<void> {
+    if (this.#bytes + bytes.length <= this.#maxBytes || this.#closed) return this.type(bytes);
+    const message = `the program has not read ${this.#bytes} bytes of earlier input; ${bytes.length} more exceed ${this.#maxBytes}`;
+    return Promise.reject(new InputError('input_full', message));
+  }
+
+  /** Without the bound: for keys, which nobody could type again. Whoever passes them on waits for `room` before the next. */
+  type(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new InputError('session_ended', 'the terminal has ended'));
-      if (this.#bytes + bytes.length > this.#maxBytes) {
-        const message = `the program has not read ${this.#bytes} bytes of earlier input; ${bytes.length} more exceed ${this.#maxBytes}`;
-        return reject(new InputError('input_full', message));
-      }
       const done = (error?: Error): void => (error ? reject(error) : resolve());
       this.#pieces.push({ bytes, written: 0, done });
       this.#bytes += bytes.length;
       if (this.#timer === undefined) this.#flush();
     });
+  }
+
+  /** Resolves when at most `below` bytes wait, or nothing will be taken any more. */
+  room(below: number): Promise<void> {
+    if (this.#bytes <= below || this.#closed) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.add({ below, resolve }));
+  }
+
+  #tellRoom(): void {
+    for (const waiting of this.#waiting) {
+      if (this.#bytes > waiting.below) continue;
+      this.#waiting.delete(waiting);
+      waiting.resolve();
+    }
   }
 
   /** The program has written something, so it may have read as well. */
@@ -97,6 +115,7 @@ export class InputQueue {
     const written = writeSync(this.#fd, piece.bytes, piece.written);
     piece.written += written;
     this.#bytes -= written;
+    this.#tellRoom();
     if (piece.written === piece.bytes.length) {
       this.#pieces.shift();
       piece.done();
@@ -110,6 +129,7 @@ export class InputQueue {
 
   #fail(error: Error): void {
     this.#bytes = 0;
+    this.#tellRoom();
     for (const { done } of this.#pieces.splice(0)) done(error);
   }
 

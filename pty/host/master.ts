@@ -69,6 +69,16 @@ export class Master {
     return this.#input.write(bytes);
   }
 
+  /** See InputQueue.type. */
+  type(bytes: Uint8Array): Promise<void> {
+    return this.#input.type(bytes);
+  }
+
+  /** See InputQueue.room. */
+  inputRoom(below: number): Promise<void> {
+    return this.#input.room(below);
+  }
+
   /** The program is told by SIGWINCH, unless the size is the one it has. False when the terminal has ended. */
   resize(size: Size): boolean {
     if (!this.#isOpen) return false;

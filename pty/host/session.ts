@@ -245,8 +245,23 @@ export class Session {
   /** See InputQueue.write; the bytes themselves are kept nowhere (PTY-08). */
   async write(bytes: Uint8Array): Promise<void> {
     await this.#master.write(bytes);
-    this.#inputBytes += bytes.length;
+    this.#noteInput(bytes.length);
+  }
+
+  /** Keys of a viewer. See InputQueue.type. */
+  async type(bytes: Uint8Array): Promise<void> {
+    await this.#master.type(bytes);
+    this.#noteInput(bytes.length);
+  }
+
+  #noteInput(bytes: number): void {
+    this.#inputBytes += bytes;
     this.#input.put({ event: 'input', sessionId: this.id, bytes: this.#inputBytes });
+  }
+
+  /** See InputQueue.room. */
+  inputRoom(below: number): Promise<void> {
+    return this.#master.inputRoom(below);
   }
 
   /** What was written under an id is told at once: its commit may be waited for by nobody any more. */

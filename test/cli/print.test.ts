@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { line, printable, terminalSafeJson } from '../../cli/print/escape.ts';
 import { duration, size } from '../../cli/print/quantity.ts';
+import { sessionTable } from '../../cli/print/sessions.ts';
 import { plain, styleFor } from '../../cli/print/style.ts';
 import { displayWidth, fields, table } from '../../cli/print/table.ts';
 import { assessment, result } from '../../cli/print/words.ts';
@@ -113,4 +114,25 @@ it('colour needs a terminal that shows it and nobody who forbids it', () => {
   ] as const) {
     expect(styleFor(stream, env, allowed).red('x')).toBe('x');
   }
+});
+
+it('sessions are one line of an ordinary terminal each', () => {
+  const session = {
+    sessionId: 'P0123456789',
+    goalId: 'G0123456789',
+    label: 'review',
+    workload: 'running.needsInput',
+    capture: 'capturing',
+    scope: 'unsettled',
+    bytes: 123_456_789,
+    quietMs: 59_000,
+    result: null,
+    missing: null,
+  };
+  const over = { ...session, workload: 'final', capture: 'incomplete', scope: 'unverified', missing: 'ENOSPC' };
+  const killed = { ...over, result: { how: 'signaled', code: null, signal: 9, errno: null } };
+  const lines = sessionTable({ sessions: [session, over, killed] as never }, plain);
+  expect(lines.map(displayWidth).filter((width) => width > 80)).toEqual([]);
+  expect(lines[1]).toMatch(/needs input +118 MiB +unsettled +59s +G0123456789 +review/);
+  expect(lines[3]).toMatch(/SIGKILL +118 MiB, cut/);
 });

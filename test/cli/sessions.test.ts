@@ -32,6 +32,16 @@ it('lists, shows, waits, resizes and stops; lists hold no byte of what was said 
   });
   expect((await own.json(['sessions', 'resize', sessionId, '100'])).error).toMatchObject({ code: 'usage' });
 
+  const ambiguous = await own.open('exec cat');
+  for (const words of [['screen'], ['tail'], ['show'], ['export']]) {
+    const { stderr, code } = await own.custody(['sessions', ...words, 'P']);
+    expect({ code, stderr }, words.join(' ')).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('type more of it, such as P'),
+    });
+  }
+  const { stdout } = await own.custody(['sessions', 'stop', ambiguous.sessionId, '--grace', '100ms', '--wait', '30s']);
+  expect(stdout).toMatch(new RegExp(`^${ambiguous.sessionId} proved \\(\\w[^)]*\\) after`));
   const stopped = await own.json(['sessions', 'stop', sessionId, '--grace', '100ms', '--wait', '30s']);
   expect(stopped).toMatchObject({
     command: 'sessions.stop',
@@ -39,7 +49,9 @@ it('lists, shows, waits, resizes and stops; lists hold no byte of what was said 
   });
   expect(await wait('--exit')).toMatchObject({ data: { workload: 'final', scope: 'proved' } });
   expect((await own.json(['sessions', 'list'])).data.sessions).toEqual([]);
-  expect((await own.json(['sessions', 'list', '--all'])).data.sessions).toMatchObject([{ sessionId }]);
+  expect((await own.json(['sessions', 'list', '--all'])).data.sessions).toContainEqual(
+    expect.objectContaining({ sessionId }),
+  );
   const after = await own.json(['sessions', 'send', sessionId, 'anybody?']);
   expect(after.error).toMatchObject({ code: 'session_ended' });
 });

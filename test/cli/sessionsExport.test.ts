@@ -1,5 +1,5 @@
 /** Transcripts for other programs: whole, or with what is missing said. */
-import { readFileSync, statSync, truncateSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { sessions } from '../support/terminalSessions.ts';
@@ -18,6 +18,11 @@ it('exports each form, to a private file or a pipe, without a daemon', async () 
   const file = own.file('session.raw');
   const { data } = await own.json(['sessions', 'export', sessionId, '--output', file]);
   expect(data).toMatchObject({ sessionId, format: 'raw', file, complete: true, reasons: [] });
+  expect(readFileSync(file).length).toBe(data.bytes);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  writeFileSync(file, 'of somebody else, and longer than what comes');
+  chmodSync(file, 0o644);
+  await own.json(['sessions', 'export', sessionId, '--output', file]);
   expect(readFileSync(file).length).toBe(data.bytes);
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });

@@ -1,9 +1,16 @@
-/** A holder of terminals that hangs before it listens is ended, and holds up nobody for ever. */
+/** A holder of terminals that hangs before it listens, or will not go, holds up nobody for ever. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import pino from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
+import { HostLink } from '../../actors/daemon/terminals/hostLink.ts';
 import { startHost } from '../../actors/daemon/terminals/hostProcess.ts';
+import { createSystemClock } from '../../actors/observe/linux/clock.ts';
+import { probeExistence } from '../../actors/observe/linux/probe.ts';
+import { selectAdapter } from '../../actors/observe/select.ts';
 import { placesOf } from '../../actors/runtime/places.ts';
+import { FrameReader, jsonFrame } from '../../pty/wire/frames.ts';
 import { isGone } from '../guardian/support/processes.ts';
 import { workDirectory } from '../guardian/support/scope.ts';
 
@@ -27,4 +34,30 @@ it('a host that says nothing is ended when its time is up, and is named', async 
     message: expect.stringContaining('did not listen within 3000 ms'),
   });
   await isGone(Number(readFileSync(pidFile, 'utf8')));
+});
+
+it('a host that says that it goes and stays is waited for within a bound', async () => {
+  const stateDir = workDirectory();
+  const places = placesOf({ stateDir, env: {} });
+  mkdirSync(places.runDir);
+  const server = createServer((socket) => {
+    const reader = new FrameReader();
+    socket
+      .on('error', () => {})
+      .on('data', (chunk: Buffer) => {
+        for (const { body } of reader.push(chunk)) {
+          const { id } = JSON.parse(body.toString()) as { id: number };
+          const data = { protocol: 2, pid: process.pid, version: 'test', sessions: [] };
+          socket.write(jsonFrame({ reply: id, ok: true, data }));
+        }
+      });
+  });
+  await new Promise<void>((resolve) => server.listen(places.ptyHostSocket, resolve));
+  onTestFinished(() => void server.close());
+  const adapter = selectAdapter(process.platform, { installationId: 'test' as never, probe: probeExistence });
+  const link = new HostLink({ places, adapter, clock: createSystemClock(), log: pino({ enabled: false }) } as never);
+  const client = await link.open();
+  onTestFinished(() => client.close());
+  await client.ask({ do: 'leave' });
+  await expect(link.left(200)).rejects.toMatchObject({ code: 'unresponsive' });
 });

@@ -91,6 +91,9 @@ async function typed(
 /** How long a program may leave what is sent to it unread before the sender is told. */
 const sendMs = 30_000;
 
+/** The holder gives up earlier, and says why. */
+const screenMs = 35_000;
+
 export async function resizeSession(
   context: DaemonContext,
   { id, cols, rows, requestId }: ParsedArguments<'sessions.resize'>,
@@ -109,7 +112,7 @@ export async function screenOfSession(
   { id }: ParsedArguments<'sessions.screen'>,
 ): Promise<Answer<ScreenTextView>> {
   const { sessionId } = sessionOf(context, id).context;
-  const screen = await asked<ScreenTextView>(context, { do: 'screen', sessionId });
+  const screen = await asked<ScreenTextView>(context, { do: 'screen', sessionId }, screenMs);
   const { offset, cols, rows, lines, cursor, title } = screen;
   return { data: { sessionId, offset, cols, rows, lines, cursor, title } };
 }

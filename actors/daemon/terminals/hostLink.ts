@@ -10,12 +10,15 @@ import { operatorCredential, operatorKey } from '../../runtime/credentials.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { withSocketAddress } from '../../runtime/places.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { hostSocketOf, presenceOf, recordHost, startHost, waysOut } from './hostProcess.ts';
+import { presenceOf, recordHost, startHost, waysOut } from './hostProcess.ts';
 
 type Parts = Pick<Runtime, 'places' | 'adapter' | 'log' | 'ptyHost' | 'store' | 'clock'>;
 
 /** Between two attempts to reach a host that is there and silent; each waits for an answer besides. */
 const againMs = 500;
+
+/** A host without a session has nothing to do before it goes; one that stays must not keep the daemon. */
+const leaveMs = 5_000;
 
 export interface HostLinkListener {
   /** A connection stands; these are the host's sessions. Awaited before anything else is asked. */
@@ -107,7 +110,7 @@ export class HostLink {
 
   async #greet(): Promise<Greeted> {
     let standing: HostClient | undefined;
-    const { client, welcome } = await withSocketAddress(hostSocketOf(this.#parts), (address) =>
+    const { client, welcome } = await withSocketAddress(this.#parts.places.ptyHostSocket, (address) =>
       HostClient.connect({
         address,
         role: 'daemon',
@@ -167,11 +170,20 @@ export class HostLink {
     }
   }
 
-  /** Resolves when the host that was sent home has gone; it is not looked for again. */
-  async left(): Promise<void> {
+  /** Resolves when the host that was sent home has gone; it is not looked for again. Rejects when it stays all the same. */
+  async left(withinMs = leaveMs): Promise<void> {
     const client = this.#client;
     this.#isClosed = true;
-    await client?.ended;
+    if (client === undefined) return;
+    const { clock } = this.#parts;
+    await new Promise<void>((resolve, reject) => {
+      const stays = () => reject(new HostError('unresponsive', `it has not gone within ${withinMs} ms`));
+      const stop = clock.wakeAt(clock.monoMs() + withinMs, stays);
+      void client.ended.then(() => {
+        stop();
+        resolve();
+      });
+    });
   }
 
   close(): void {

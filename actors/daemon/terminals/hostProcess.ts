@@ -14,7 +14,6 @@ import type { Runtime } from '../../runtime/runtime.ts';
 
 type Parts = Pick<Runtime, 'places' | 'adapter' | 'log' | 'ptyHost' | 'store'>;
 
-export const hostSocketOf = ({ places }: Pick<Parts, 'places'>): string => join(places.runDir, 'pty.sock');
 const recordOf = ({ places }: Parts): string => join(places.runDir, 'pty-host.json');
 
 /** `living` whenever it is not proved to be gone. */
@@ -73,7 +72,7 @@ function unlessInTheWay(path: string, write: () => void): void {
 /** Starts a host and resolves with its pid when it listens. Throws `pty_host_failed`. */
 export async function startHost(parts: Parts): Promise<number> {
   const { program, limits, startMs } = parts.ptyHost;
-  const socket = hostSocketOf(parts);
+  const socket = parts.places.ptyHostSocket;
   unlessInTheWay(socket, () => rmSync(socket, { force: true }));
   const log = openLog(parts);
   try {

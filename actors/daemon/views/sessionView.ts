@@ -5,7 +5,6 @@ import type { SessionReport } from '../../../pty/wire/messages.ts';
 import { intact } from '../../runtime/actorAccess.ts';
 import type { SessionView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
-import { hostSocketOf } from '../terminals/hostProcess.ts';
 import { statePath } from './scopeView.ts';
 
 export function sessionView(
@@ -40,7 +39,7 @@ export function sessionView(
     interrupted: isInterrupted(session),
     missing: live?.fault?.reason ?? capture?.fault ?? null,
     transcriptDir: join(places.transcriptsDir, sessionId),
-    hostSocket: live === undefined ? null : hostSocketOf({ places }),
+    hostSocket: live === undefined ? null : places.ptyHostSocket,
     guardianPid: known?.guardian?.pid ?? null,
     workloadPid: known?.workload?.pid ?? null,
   };
