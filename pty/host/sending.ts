@@ -8,9 +8,9 @@ import type { Session } from './session.ts';
 type Send = RequestOf<'send'>;
 
 /** Under an id it is typed once, however often it is asked for. Throws HostError and InputError. */
-export async function sent(session: Session, request: Send): Promise<Sent & { readonly isRepeated: boolean }> {
+export async function sent(session: Session, request: Send): Promise<Sent & { readonly isRepeated?: boolean }> {
   const { inputId } = request;
-  if (inputId === undefined) return { ...(await typed(session, request)), isRepeated: false };
+  if (inputId === undefined) return typed(session, request);
   const type = async (): Promise<Sent> => {
     const outcome = await typed(session, request);
     session.noteTyped(inputId, outcome.bytes);
