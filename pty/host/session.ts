@@ -216,7 +216,7 @@ export class Session {
           maxBytes,
         ),
       screen: () => this.screen(),
-      shownFrom: (offset: number) => this.#chooseWhoAnswers(offset),
+      changedFrom: (offset: number) => this.#chooseWhoAnswers(offset),
     };
     const viewer = new Viewer({ ...options, from: options.from ?? transcript.offset, source });
     this.#viewers.add(viewer);
@@ -228,7 +228,7 @@ export class Session {
   leave(viewer: Viewer): void {
     viewer.leave();
     this.#viewers.delete(viewer);
-    this.#chooseWhoAnswers(this.#options.transcript.offset);
+    this.#chooseWhoAnswers(viewer.shownTo);
   }
 
   /** A viewer's terminal answers what the program asks about its terminal from `at` on; without one our own rendering does. */

@@ -21,8 +21,8 @@ export interface Source {
   /** Bytes from `offset` on, at most `maxBytes`; `offset` is that of the first, later than asked for where bytes are missing. */
   readonly read: (offset: number, maxBytes: number) => { offset: number; bytes: Buffer };
   readonly screen: () => Promise<ScreenView>;
-  /** A viewer is shown every byte from `offset` on, so that its terminal answers what is asked there. */
-  readonly shownFrom: (offset: number) => void;
+  /** Whether every byte from `offset` on is shown to the viewer has changed: its terminal answers only what is asked there. */
+  readonly changedFrom: (offset: number) => void;
 }
 
 export interface ViewerOptions {
@@ -40,7 +40,7 @@ export class Viewer {
   readonly #source: Source;
   readonly #isScreen: boolean;
   #next: number;
-  /** It has its first screen, or needs none. */
+  /** What comes is shown to it, byte for byte. */
   #isShown = false;
   /** A screen has been asked for; output waits for it. */
   #isRepainting = false;
@@ -73,10 +73,15 @@ export class Viewer {
     return this.#isShown && !this.readOnly;
   }
 
+  /** End of what it was shown. */
+  get shownTo(): number {
+    return this.#next;
+  }
+
   #begun(): void {
     if (this.#isShown || this.#isGone) return;
     this.#isShown = true;
-    this.#source.shownFrom(this.#next);
+    this.#source.changedFrom(this.#next);
   }
 
   /** `pieces` were just read at `offset`. What a full disk refused of them has no place in the transcript and is shown all the same. */
@@ -160,6 +165,10 @@ export class Viewer {
 
   async #repaint(): Promise<void> {
     this.#isRepainting = true;
+    if (this.#isShown) {
+      this.#isShown = false;
+      this.#source.changedFrom(this.#next);
+    }
     try {
       const { offset, cols, rows, repaint } = await this.#source.screen();
       this.tell({ event: 'screen', sessionId: this.#source.sessionId, offset, cols, rows, repaint });

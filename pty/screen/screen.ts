@@ -19,6 +19,9 @@ function isWithin(answered: Answered | null, offset: number): boolean {
   return answered !== null && offset >= answered.from && (answered.until === null || offset < answered.until);
 }
 
+/** Questions that were left to a viewer, in case that they were never shown to it. */
+const leftMax = 64;
+
 /** Room for what is rendered between two looks at other sessions: some milliseconds. */
 const pieceBytes = 64 * 1024;
 const piece = new Uint8Array(pieceBytes);
@@ -34,6 +37,7 @@ export class Screen {
   #checkpointAt = 0;
   #answered: Answered | null = null;
   #isAnswering = false;
+  #left: readonly { readonly offset: number; readonly data: string }[] = [];
 
   private constructor(place: ScreenPlace, events: ScreenEvents, checkpoint: ReturnType<typeof loadCheckpoint>) {
     this.#place = place;
@@ -46,7 +50,7 @@ export class Screen {
     this.#terminal.onTitleChange((title) => {
       this.#title = title;
     });
-    this.#terminal.onData((data) => this.#isAnswering && events.reply(data, this.offset));
+    this.#terminal.onData((data) => this.#reply(data));
   }
 
   /** Begins at the last checkpoint, or at the first byte. */
@@ -67,7 +71,16 @@ export class Screen {
 
   /** Which of the program's questions are answered. */
   set answered(answered: Answered | null) {
+    if (answered === this.#answered) return;
     this.#answered = answered;
+    const due = this.#left.filter(({ offset }) => isWithin(answered, offset - 1));
+    this.#left = this.#left.filter((one) => !due.includes(one));
+    for (const { data, offset } of due) this.#events.reply(data, offset);
+  }
+
+  #reply(data: string): void {
+    if (this.#isAnswering) this.#events.reply(data, this.offset);
+    else this.#left = [...this.#left, { offset: this.offset, data }].slice(-leftMax);
   }
 
   /**

@@ -12,14 +12,24 @@ printf '\\033[1;5H\\033[6n'; read -rsd R answer; printf ' answered %q' "$answer"
 const question = '\x1b[6n';
 const answered = `answered $'\\E[1;5'`;
 
-async function asking(): Promise<{ host: TestHost; daemon: Peer; watching: Peer; sessionId: string }> {
+interface Asking {
+  readonly host: TestHost;
+  readonly daemon: Peer;
+  readonly watching: Peer;
+  readonly sessionId: string;
+}
+
+/** `first` is done before the program begins. */
+async function asking(first: (asking: Asking) => Promise<void> = async () => {}): Promise<Asking> {
   const host = await ptyHost();
   const daemon = await host.daemon();
   const { id: sessionId } = await host.open(daemon, ['bash', '-c', asks]);
   const watching = await host.viewer();
   await watching.ask({ do: 'attach', sessionId, mode: 'every byte', readOnly: true, from: 0 });
+  const asking = { host, daemon, watching, sessionId };
+  await first(asking);
   await send(daemon, sessionId, 'b');
-  return { host, daemon, watching, sessionId };
+  return asking;
 }
 
 const send = (daemon: Peer, sessionId: string, keys: string) =>
@@ -39,6 +49,23 @@ describe('a question that is on the way to the rendering', () => {
     await send(daemon, sessionId, 'x');
     await watching.shows(' more x');
   });
+});
+
+it('is answered when a viewer is shown the screen instead, having fallen behind', async () => {
+  let slow: Peer | undefined;
+  const { daemon, watching, sessionId } = await asking(async (asking) => {
+    slow = await asking.host.viewer();
+    await slow.ask({ do: 'attach', sessionId: asking.sessionId, mode: 'screen', readOnly: false });
+    await slow.event('screen');
+    slow.client.pause();
+  });
+  await watching.shows(question);
+  // All of it has been rendered by now, and the question left to a viewer who has not seen it.
+  await daemon.ask({ do: 'screen', sessionId });
+  expect(watching.output.includes('answered')).toBe(false);
+  slow!.client.resume();
+  await slow!.event('gap');
+  await watching.shows(answered);
 });
 
 it('is left to the terminal of a viewer to whom it is shown', async () => {
