@@ -52,7 +52,7 @@ export class Session {
   readonly #master: Master;
   readonly #viewers = new Set<Viewer>();
   readonly #changed = new Set<Waiter>();
-  readonly #activity: Coalesced<HostEvent>;
+  readonly #activity: Coalesced<Extract<HostEvent, { event: 'activity' }>>;
   readonly #input: Coalesced<HostEvent>;
   #launch: Launch | undefined;
   #state: SessionReport['state'] = 'gated';
@@ -73,7 +73,7 @@ export class Session {
     this.#options = options;
     this.#scanner = createEndMarkerScanner(this.#marker);
     this.#lastOutputMs = clock();
-    this.#activity = new Coalesced(limits.activityMs, options.report);
+    this.#activity = new Coalesced(limits.activityMs, (event) => options.report({ ...event, quietMs: this.quietMs }));
     this.#input = new Coalesced(limits.activityMs, options.report);
     this.#master = new Master({
       cols: request.cols,

@@ -152,7 +152,14 @@ export type SessionReport = z.infer<typeof sessionReport>;
 
 /** Pushed by the host. To the daemon about every session, to a viewer about its own. */
 export const eventSchema = z.discriminatedUnion('event', [
-  z.object({ event: z.literal('activity'), sessionId, activitySeq: count, bytes: count }),
+  /** `quietMs`: how long ago the last of it came; this event may be late. A host of version 1 does not say. */
+  z.object({
+    event: z.literal('activity'),
+    sessionId,
+    activitySeq: count,
+    bytes: count,
+    quietMs: count.optional(),
+  }),
   z.object({ event: z.literal('input'), sessionId, bytes: count }),
   /** Typed by `send` under an id; told once, when the terminal has the last byte. */
   z.object({ event: z.literal('typed'), sessionId, inputId: z.string(), bytes: count }),

@@ -133,3 +133,19 @@ describe('a terminal session', () => {
     expect(statSync(host.socket).mode & 0o077).toBe(0);
   });
 });
+
+it('tells of output at once and then now and then, and each time how long ago it came (PTY-09)', async () => {
+  const host = await ptyHost({ limits: { activityMs: 3_000 } });
+  const daemon = await host.daemon();
+  const session = await host.open(daemon, ['sh', '-c', 'stty -echo; echo ready; exec cat']);
+  await daemon.until(() => session.transcript().includes('ready'));
+  const told = () => daemon.events.filter((event) => event.event === 'activity');
+  await daemon.until(() => told().length > 0);
+  const bytes = Buffer.from('more').toString('base64');
+  await daemon.ask({ do: 'send', sessionId: session.id, bytes, paste: 'never', enter: true });
+  await daemon.until(() => told().length > 1);
+  const [first, second] = told();
+  expect(first!.quietMs).toBeLessThan(1_000);
+  // It was held back for most of the three seconds: the age says when the output came.
+  expect(second!.quietMs).toBeGreaterThan(1_000);
+});

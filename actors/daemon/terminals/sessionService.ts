@@ -245,7 +245,7 @@ export class SessionService {
     const { sessionId } = event;
     switch (event.event) {
       case 'activity':
-        return this.#active({ ...event, quietMs: 0 });
+        return this.#active({ ...event, quietMs: event.quietMs ?? 0 });
       case 'input':
         return this.#input(sessionId, event.bytes);
       case 'typed':
