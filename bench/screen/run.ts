@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
+import { loadCheckpoint } from '../../pty/screen/checkpoint.ts';
 import { createScreens } from '../../pty/screen/screens.ts';
 import { openTranscript } from '../../pty/transcript/writer.ts';
 
@@ -40,10 +41,9 @@ const transcript = openTranscript({ dir, header, segmentBytes });
 const place = { dir, segmentBytes, cols: header.cols, rows: header.rows };
 const batch = Buffer.from(Array.from({ length: 60 }, (_, number) => line(number)).join(''));
 
-const kept = { at: 0, told: (_offset: number) => undefined as unknown };
 // A quiet thread keeps no process alive.
 const alive = setInterval(() => undefined, 1_000);
-const all = createScreens({ workerPath, onCheckpoint: (_session, offset) => kept.told(offset) });
+const all = createScreens({ workerPath });
 try {
   while (transcript.offset < totalBytes) transcript.append([batch]);
   all.open('first', place);
@@ -58,10 +58,8 @@ try {
   // The last checkpoint is written when output has been quiet for a moment.
   transcript.append([batch]);
   const last = transcript.offset;
-  await new Promise<void>((resolve) => {
-    kept.told = (offset) => offset === last && resolve();
-    all.advance('first', last);
-  });
+  all.advance('first', last);
+  while (loadCheckpoint(dir)?.offset !== last) await new Promise((resolve) => setTimeout(resolve, 10));
   all.close('first');
   for (const piled of [0, lagBytes]) {
     while (transcript.offset < last + piled) transcript.append([batch]);

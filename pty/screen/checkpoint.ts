@@ -20,8 +20,8 @@ export interface Checkpoint extends FollowPlace {
   readonly repaint: Uint8Array;
 }
 
-/** False when the disk refuses: the next one may fare better, and the old one is still there. */
-export function saveCheckpoint(dir: string, checkpoint: Checkpoint): boolean {
+/** Does nothing when the disk refuses: the next one may fare better, and the old one is still there. */
+export function saveCheckpoint(dir: string, checkpoint: Checkpoint): void {
   const { repaint, ...rest } = checkpoint;
   const digest = digestOf(repaint);
   const head = { version: checkpointVersion, ...rest, repaintBytes: repaint.length, digest };
@@ -32,10 +32,8 @@ export function saveCheckpoint(dir: string, checkpoint: Checkpoint): boolean {
     rmSync(fresh, { force: true });
     writeWhole(fresh, bytes);
     renameSync(fresh, join(dir, checkpointName));
-    return true;
   } catch {
     rmSync(fresh, { force: true });
-    return false;
   }
 }
 

@@ -78,8 +78,7 @@ export type FromWorker =
   | { readonly type: 'matched'; readonly id: number; readonly match: ScreenMatch }
   | { readonly type: 'failed'; readonly id: number; readonly code: ScreenFailure; readonly detail: string }
   /** The question lies before `offset`, and behind the last offset where rendering had to stop. */
-  | { readonly type: 'reply'; readonly session: string; readonly offset: number; readonly bytes: string }
-  | { readonly type: 'checkpoint'; readonly session: string; readonly offset: number; readonly file: string };
+  | { readonly type: 'reply'; readonly session: string; readonly offset: number; readonly bytes: string };
 
 export interface ScreenMatch {
   /** How far the screen had been rendered when it matched. */

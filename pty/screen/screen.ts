@@ -1,7 +1,6 @@
 /** One session's screen, rendered from its transcript as far as somebody needs it. Lives in the thread of the screens. */
 import type headless from '@xterm/headless';
 import { atLeastTwo, createEmulator, written } from '../transcript/emulator.ts';
-import { checkpointName } from '../transcript/layout.ts';
 import { loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
 import { Follower, fromStart } from './follower.ts';
 import { charsetNames, innerOf } from './internals.ts';
@@ -12,7 +11,6 @@ import { Unfinished } from './unfinished.ts';
 export interface ScreenEvents {
   /** What the terminal answers to a question of the program before `offset`; only where somebody wants it to. */
   reply(bytes: string, offset: number): void;
-  checkpoint(offset: number, file: string): void;
 }
 
 function isWithin(answered: Answered | null, offset: number): boolean {
@@ -130,7 +128,7 @@ export class Screen {
     const title = this.#title === undefined ? {} : { title: this.#title };
     const painted = await this.#repaint(this.#place.historyRows);
     this.#checkpointAt = place.offset;
-    const isSaved = saveCheckpoint(this.#place.dir, {
+    saveCheckpoint(this.#place.dir, {
       ...place,
       cols,
       rows,
@@ -138,7 +136,6 @@ export class Screen {
       lostBytes: this.#lostBytes,
       repaint: painted,
     });
-    if (isSaved) this.#events.checkpoint(place.offset, checkpointName);
   }
 
   /** Lets files go; the screen stays as it is. */

@@ -21,8 +21,6 @@ export interface ScreensOptions {
   readonly workerPath: string | URL;
   /** The terminal's answer to a question of the program; see `answer`. */
   readonly onReply?: (session: string, bytes: string) => void;
-  /** A checkpoint has been written; the transcript's index should name it. */
-  readonly onCheckpoint?: (session: string, offset: number, file: string) => void;
   /** The thread ended without being asked to. It is replaced as soon as somebody needs it. */
   readonly onThreadLost?: (error: Error) => void;
   /** How much output may pile up unrendered: what an attach has to wait for, at most. */
@@ -244,9 +242,7 @@ export class Screens {
     if (message.type === 'snapshot') this.#requests.settle(message.id, message.snapshot);
     else if (message.type === 'matched') this.#requests.settle(message.id, { matched: true, ...message.match });
     else if (message.type === 'failed') this.#requests.fail(message.id, message.code, message.detail);
-    else if (!this.#sessions.has(message.session)) return;
-    else if (message.type === 'reply') this.#reply(message);
-    else this.#options.onCheckpoint?.(message.session, message.offset, message.file);
+    else if (this.#sessions.has(message.session)) this.#reply(message);
   }
 
   /** The thread may have been ahead when it was told that somebody else answers from some offset on. */

@@ -162,7 +162,6 @@ export class ScreenThread {
     const { name, place } = session;
     session.screen ??= await Screen.open(place, {
       reply: (bytes, offset) => this.#say({ type: 'reply', session: name, offset, bytes }),
-      checkpoint: (offset, file) => this.#say({ type: 'checkpoint', session: name, offset, file }),
     });
     session.screen.answered = session.answered;
     return session.screen;

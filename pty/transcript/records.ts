@@ -18,7 +18,6 @@ export type TranscriptRecord =
     }
   /** The segments of [from, to) were removed to keep below the cap. */
   | { readonly kind: 'dropped'; readonly atUs: number; readonly from: number; readonly to: number }
-  | { readonly kind: 'checkpoint'; readonly atUs: number; readonly offset: number; readonly file: string }
   /** `complete`, or why the capture ended before the output did. */
   | { readonly kind: 'end'; readonly atUs: number; readonly offset: number; readonly outcome: string };
 
@@ -53,13 +52,6 @@ const shapes: Readonly<Record<Kind, Shape>> = {
     fields: [
       ['from', 'count'],
       ['to', 'count'],
-    ],
-  },
-  checkpoint: {
-    letter: 'c',
-    fields: [
-      ['offset', 'count'],
-      ['file', 'text'],
     ],
   },
   end: {

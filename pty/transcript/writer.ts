@@ -135,18 +135,6 @@ export class TranscriptWriter {
     this.#flush();
   }
 
-  /** Bytes that were lost before they got here. */
-  gap(lostBytes: number, error: unknown): void {
-    this.#lose(lostBytes, error);
-    this.#flush();
-  }
-
-  /** Notes that `file` holds the screen as it was at `offset`. */
-  checkpoint(offset: number, file: string): void {
-    this.#index.push({ kind: 'checkpoint', atUs: this.#now(), offset, file });
-    this.#flush();
-  }
-
   /**
    * Writes the last line and syncs. A transcript with losses ends as incomplete whatever the caller believes. Resolves with
    * whether it would survive a power cut; what could not be written reads as interrupted.

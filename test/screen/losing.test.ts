@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { bundled } from '../persistence/support/children.ts';
-import { nextCheckpoint, screens, session } from './support/sessions.ts';
+import { kept, screens, session } from './support/sessions.ts';
 
 let workerPath = '';
 beforeAll(() => {
@@ -34,13 +34,11 @@ it('gives up a question that kills one thread after the other, and answers the o
 });
 
 it('goes on from a checkpoint, reading only what came after it', async () => {
-  const { onCheckpoint, next } = nextCheckpoint();
-  const all = screens({ onCheckpoint, idleMs: 1 });
+  const all = screens({ idleMs: 1 });
   const one = session(all, { segmentBytes: 1_000 });
-  const kept = next();
-  one.say('from the checkpoint\r\n'.padEnd(1_500, '\x1b[m'));
+  // The size first: it is part of what is kept at that offset.
   one.resize(70, 20);
-  const offset = await kept;
+  await kept(one.dir, one.say('from the checkpoint\r\n'.padEnd(1_500, '\x1b[m')));
   expect(statSync(join(one.dir, 'checkpoint')).mode & 0o777).toBe(0o600);
   const again = screens();
   // Nobody can read what lies before: what is shown of it comes from the checkpoint.
@@ -48,8 +46,7 @@ it('goes on from a checkpoint, reading only what came after it', async () => {
   one.transcript.append([Buffer.from('after')]);
   again.open('S1', { dir: one.dir, segmentBytes: 1_000, cols: 80, rows: 24, offset: one.transcript.offset });
   const { lines, cols, rows } = await again.snapshot('S1');
-  expect({ offset, cols, rows, lines: lines.slice(0, 2) }).toEqual({
-    offset: 1_500,
+  expect({ cols, rows, lines: lines.slice(0, 2) }).toEqual({
     cols: 70,
     rows: 20,
     lines: ['from the checkpoint', 'after'],
@@ -65,12 +62,9 @@ it.each([
   ],
   ['something else', () => Buffer.from('{}')],
 ])('renders from the first byte when the checkpoint is %s', async (_name, damage) => {
-  const { onCheckpoint, next } = nextCheckpoint();
-  const all = screens({ onCheckpoint, idleMs: 1 });
+  const all = screens({ idleMs: 1 });
   const one = session(all);
-  const kept = next();
-  one.say('everything is here');
-  await kept;
+  await kept(one.dir, one.say('everything is here'));
   await all.dispose();
   const path = join(one.dir, 'checkpoint');
   writeFileSync(path, damage(readFileSync(path)));

@@ -1,7 +1,9 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { appendFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { encodeRecord } from '../../pty/transcript/records.ts';
 import { eventually } from '../support/eventually.ts';
-import { nextCheckpoint, screens, session } from './support/sessions.ts';
+import { kept, screens, session } from './support/sessions.ts';
 import { feed, terminalOf } from './support/terminals.ts';
 
 it('shows what a person would see, as of the last byte that was told', async () => {
@@ -59,7 +61,8 @@ it('says that bytes were lost, by the disk or by the cap', async () => {
   const all = screens();
   const one = session(all, { segmentBytes: 1_000, maxBytes: 3_000 });
   for (let at = 0; at < 10; at += 1) one.transcript.append([Buffer.alloc(1_000, '.')]);
-  one.transcript.gap(500, new Error('lost before it got here'));
+  const gap = { kind: 'gap', atUs: 1, offset: 10_000, lostBytes: 500, reason: 'noSpace', errno: 28 } as const;
+  appendFileSync(join(one.dir, 'index.jsonl'), encodeRecord(gap));
   one.say('\r\nend');
   const { lostBytes, lines } = await all.snapshot(one.name);
   expect(lostBytes).toBe(8_500);
@@ -112,12 +115,9 @@ it('answers what was asked before somebody else does, whenever that is rendered,
 });
 
 it('renders and keeps a screen when it falls idle, and holds no file of it open', async () => {
-  const { onCheckpoint, next } = nextCheckpoint();
-  const all = screens({ onCheckpoint, idleMs: 1 });
+  const all = screens({ idleMs: 1 });
   const one = session(all);
-  const kept = next();
-  const offset = one.say('quiet now');
-  expect(await kept).toBe(offset);
+  await kept(one.dir, one.say('quiet now'));
   one.transcript.close();
   await eventually('no file is open', () => (openFilesIn(one.dir).length === 0 ? true : undefined));
 });

@@ -89,7 +89,7 @@ it('ends as interrupted when there is no room to say how it ended', async () => 
   fill(join(disk, 'ballast'));
   untilLoss(transcript, 0);
   // The last page of the index has room for some lines yet.
-  for (let line = 0; line < 200; line += 1) transcript.checkpoint(line, 'checkpoint');
+  for (let cols = 100; cols < 500; cols += 1) transcript.resize(cols, 24);
   expect(await transcript.end({ complete: true })).toEqual({ durable: false });
   const { complete, reasons } = await summaryOf(dir);
   expect({ complete, reasons: reasons.includes('interrupted') }).toEqual({ complete: false, reasons: true });

@@ -40,13 +40,11 @@ it('writes about the session nothing but its id, times, sizes and the terminal t
   const dir = join(privateDirectory(), 'S1');
   const transcript = writer({ dir });
   transcript.append([Buffer.from('\x1b]0;a secret title\x07')]);
-  transcript.checkpoint(19, 'checkpoint');
   await transcript.end({ complete: true });
   expect(readFileSync(join(dir, 'index.jsonl'), 'utf8').split('\n')).toEqual([
     '{"version":1,"sessionId":"Stest","startedAtMs":1700000000000,"cols":80,"rows":24,"term":"xterm-256color","segmentBytes":16777216}',
     '["o",1000,19]',
-    '["c",2000,19,"checkpoint"]',
-    '["e",3000,19,"complete"]',
+    '["e",2000,19,"complete"]',
     '',
   ]);
 });

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { loadCheckpoint } from '../../../pty/screen/checkpoint.ts';
 import { createScreens, type Screens, type ScreensOptions } from '../../../pty/screen/screens.ts';
 import { openTranscript, type TranscriptWriter } from '../../../pty/transcript/writer.ts';
 import { bundled } from '../../persistence/support/children.ts';
+import { eventually } from '../../support/eventually.ts';
 import { header, privateDirectory } from '../../transcript/support/transcripts.ts';
 
 const directories = new WeakMap<Screens, string>();
@@ -59,17 +61,6 @@ export function session(
   };
 }
 
-/** Resolves with the offset of the next checkpoint. */
-export function nextCheckpoint(): {
-  readonly onCheckpoint: NonNullable<ScreensOptions['onCheckpoint']>;
-  next(): Promise<number>;
-} {
-  let arrived: (offset: number) => void = () => undefined;
-  return {
-    onCheckpoint: (_session, offset) => arrived(offset),
-    next: () =>
-      new Promise((resolve) => {
-        arrived = resolve;
-      }),
-  };
-}
+/** Resolves when the screen as it is at `offset` has been kept. */
+export const kept = (dir: string, offset: number): Promise<true> =>
+  eventually(`a checkpoint at ${offset}`, () => (loadCheckpoint(dir)?.offset === offset ? true : undefined));
