@@ -3,9 +3,9 @@
  * on while the daemon is down, and needs none to begin.
  */
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { ambiguousId, notFound, OperatingError } from '../actors/runtime/operatingError.ts';
 import { type Places, withSocketAddress } from '../actors/runtime/places.ts';
+import { transcriptDirOf } from '../actors/runtime/unrecorded.ts';
 import { HostClient, type HostClientOptions } from '../pty/wire/hostClient.ts';
 import { HostError } from '../pty/wire/hostError.ts';
 import type { SessionReport } from '../pty/wire/messages.ts';
@@ -58,7 +58,7 @@ export function findSession(places: Places, typed: string, sessions: readonly Se
   if (only === undefined) throw notFound('session', typed);
   if (second !== undefined) throw ambiguousId(typed, matches);
   const report = sessions.find(({ sessionId }) => sessionId === only);
-  return { sessionId: only, report, transcriptDir: join(places.transcriptsDir, only) };
+  return { sessionId: only, report, transcriptDir: transcriptDirOf(places, only) };
 }
 
 function stored({ transcriptsDir }: Places): string[] {

@@ -4,7 +4,7 @@
  * and clocks ask for its end. It never ends anything itself: entering `ending` asks its scope for the one drain (PTY-04).
  */
 import type { SnapshotFrom } from 'xstate';
-import { type ActorDefinition, linksOf } from './definition.ts';
+import { type ActorDefinition, linksOf, type PersistedSnapshot } from './definition.ts';
 import type { Payload } from './events/catalogue.ts';
 import { initialSessionContext } from './ptySessionContext.ts';
 import { deadlinesOf, type SessionDeadline } from './ptySessionDeadlines.ts';
@@ -13,7 +13,7 @@ import { structuralHash } from './structuralHash.ts';
 
 export const ptySessionMachine = sessionSetup.createMachine({
   id: 'ptySession',
-  version: '2',
+  version: '3',
   type: 'parallel',
   context: ({ input }) => initialSessionContext(input),
   states: {
@@ -105,6 +105,7 @@ export const ptySessionMachine = sessionSetup.createMachine({
           description: 'The agent has ended; what is left in the terminal is read, for a bounded time.',
           on: {
             'capture.finished': [
+              { guard: 'isUnrecorded', target: 'unrecorded', actions: 'recordCapture' },
               { guard: 'captureEof', target: 'complete', actions: 'recordCapture' },
               { target: 'incomplete', actions: 'recordCapture' },
             ],
@@ -112,6 +113,10 @@ export const ptySessionMachine = sessionSetup.createMachine({
           },
         },
         complete: { tags: 'terminal', description: 'The end marker was read.' },
+        unrecorded: {
+          tags: 'terminal',
+          description: 'The end marker was read, and by choice nothing is kept (PRIV-02).',
+        },
         incomplete: { tags: 'terminal', description: 'Reading ended before the end marker, so output may be missing.' },
       },
     },
@@ -148,7 +153,7 @@ export const isWorkloadOver = ({ value: { workload } }: SessionSnapshot): boolea
 
 /** Nothing more is recorded of what it said. */
 export const isCaptureOver = ({ value: { capture } }: SessionSnapshot): boolean =>
-  capture === 'complete' || capture === 'incomplete';
+  capture === 'complete' || capture === 'incomplete' || capture === 'unrecorded';
 
 /** Digest of the result that counts, or null: valid, finalised by an authentic status, and before any failure (I-33). */
 export function acceptableResult({ value, context }: SessionSnapshot): string | null {
@@ -181,17 +186,23 @@ export const armedDeadlines = (session: SessionSnapshot): readonly SessionDeadli
     ? deadlinesOf(session.context)
     : [];
 
+/** Before version 3 everything that a terminal said was recorded. */
+const withRecording = (row: PersistedSnapshot): PersistedSnapshot => ({
+  ...row,
+  context: { ...row.context, recorded: true },
+});
+
 /** A session holds no ownership of its own: what its scope holds is assessed there (OWN-01, PTY-05). */
 export const ptySessionDefinition: ActorDefinition<SessionSnapshot> = {
   kind: 'ptySession',
   plane: 'local',
   machine: ptySessionMachine,
-  version: 2,
+  version: 3,
   structuralHash: structuralHash(ptySessionMachine),
   isSettled: isSessionSettled,
   isReleased: isSessionSettled,
   inputOf: (event) => event as unknown as Payload<'session.opened'>,
   links: ({ context }) => linksOf({ runId: context.runId, scopeId: context.scopeId }),
   // Rows of version 1 have the same shape: the chart takes word of input in more states since.
-  upcasters: { 1: (row) => row },
+  upcasters: { 1: (row) => row, 2: withRecording },
 };

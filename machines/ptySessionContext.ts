@@ -10,6 +10,7 @@ export interface SessionFailure {
 }
 
 export interface SessionContext extends Payload<'session.opened'> {
+  readonly recorded: boolean;
   /** The last output that was journaled; 0 before the first. */
   readonly activity: {
     readonly seq: number;
@@ -58,6 +59,7 @@ export const initialSessionContext = (input: Payload<'session.opened'>): Session
   rows: input.rows,
   deadlines: input.deadlines,
   openedAt: input.openedAt,
+  recorded: input.recorded ?? true,
   activity: { seq: 0, bytes: 0, sampledAt: input.openedAt },
   structured: null,
   firstFailure: null,

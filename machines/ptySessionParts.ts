@@ -27,6 +27,10 @@ const base = setup({
       assertEvent(event, 'workload.statusReceipt');
       return event.authentic && event.scopeId === context.scopeId;
     },
+    isUnrecorded: ({ context, event }) => {
+      assertEvent(event, 'capture.finished');
+      return event.eof && !context.recorded;
+    },
     captureEof: ({ event }) => {
       assertEvent(event, 'capture.finished');
       return event.eof;

@@ -153,6 +153,12 @@ export const parameters = {
     maximum: 1_024 * 1_024 * mebibyte,
     description: 'How much of what a terminal says is kept; older output is dropped, and said to be.',
   },
+  transcripts: {
+    default: 'keep',
+    unit: null,
+    choices: ['keep', 'none'],
+    description: 'Whether what terminals say is written to the disk; none keeps it in memory while they are held.',
+  },
   logMaxBytes: {
     default: 5 * mebibyte,
     unit: 'bytes',

@@ -25,6 +25,7 @@ export interface Settings {
   readonly captureJoinMs: number;
   readonly captureMemoryBytes: number;
   readonly transcriptMaxBytes: number;
+  readonly transcripts: string;
 }
 
 /** The program that holds terminals, and the limits that it is started with. */

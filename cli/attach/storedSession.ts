@@ -1,5 +1,8 @@
 /** A transcript on disk, as far as the command line has to know it without reading the whole index. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { OperatingError } from '../../actors/runtime/operatingError.ts';
+import { unrecordedMark } from '../../actors/runtime/unrecorded.ts';
 import { type Extent, storedExtents } from '../../pty/transcript/extents.ts';
 import { readHeader } from '../../pty/transcript/findings.ts';
 import type { TranscriptHeader } from '../../pty/transcript/layout.ts';
@@ -7,12 +10,21 @@ import type { RawPlace } from '../../pty/transcript/rawReader.ts';
 
 export type Stored = RawPlace & { readonly header: TranscriptHeader };
 
-/** Throws `transcript_unreadable` (exit 9), or `transcript_missing` (exit 3) where nothing was kept. */
+/** Throws `transcript_unreadable` (exit 9), `transcript_missing` (exit 3) where nothing was kept, or `transcript_not_recorded` (exit 13). */
 export async function placeOf(dir: string): Promise<Stored> {
   const header = await readHeader(dir);
   if ('version' in header) return { dir, segmentBytes: header.segmentBytes, header };
+  if (existsSync(join(dir, unrecordedMark))) throw unrecorded();
   throw unreadable(header.map(({ code }) => code));
 }
+
+const unrecorded = (): OperatingError =>
+  new OperatingError({
+    code: 'transcript_not_recorded',
+    message: 'what this terminal said was by choice not recorded, and is gone with it',
+    exitCode: 13,
+    next: ['custody runs exec GOAL --pty -- CMD... records'],
+  });
 
 export function unreadable(codes: readonly string[]): OperatingError {
   const isMissing = codes.includes('directory.missing');

@@ -3,11 +3,13 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { CallArguments } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
 import type { Grant } from '../../actors/runtime/credentials.ts';
+import type { OperatingError } from '../../actors/runtime/operatingError.ts';
 import { parseDuration } from '../duration.ts';
 import { usage } from '../failure.ts';
 import { readInput } from '../input.ts';
 import type { Invocation } from '../invocation.ts';
 import type { Answer } from '../output.ts';
+import { line } from '../print/escape.ts';
 import { parseSize } from './terminalSize.ts';
 
 export interface TerminalFlags {
@@ -17,6 +19,8 @@ export interface TerminalFlags {
   readonly idle?: number;
   readonly startup?: number;
   readonly resultSchema?: string;
+  /** False with --no-transcript. */
+  readonly transcript?: boolean;
   readonly grant?: readonly Grant[];
   readonly attach?: boolean;
   readonly stdin?: string;
@@ -33,6 +37,7 @@ export function addTerminalOptions(command: Command): void {
     .option('--idle <duration>', 'with --pty: longest silence, then it is ended', parseDuration)
     .option('--startup <duration>', 'with --pty: longest time until it says something', parseDuration)
     .option('--result-schema <file>', 'with --pty: JSON Schema that `custody agent result` has to fit')
+    .option('--no-transcript', 'with --pty: write nothing of what it says to the disk')
     .option('--grant <right>', 'with --pty: let it use custody for more: goals or sessions (repeatable)', grantOf)
     .option('--attach', 'with --pty: show it here and type into it at once');
 }
@@ -49,6 +54,8 @@ export function assertTerminalUsable(options: TerminalFlags): void {
   const given = Object.entries({ ...flags, resultSchema: '--result-schema', grant: '--grant' }).find(
     ([name]) => options[name as keyof TerminalFlags] !== undefined,
   );
+  if (!pty && options.transcript === false)
+    throw usage('--no-transcript needs --pty', ['custody runs exec GOAL --pty --no-transcript -- CMD...']);
   if (!pty && given) throw usage(`${given[1]} needs --pty`, [`custody runs exec GOAL --pty ${given[1]} ... -- CMD...`]);
   if (pty && stdin !== undefined) {
     throw usage('a terminal is its own standard input: --stdin and --pty exclude each other', [
@@ -70,10 +77,18 @@ const largestSchema = 262_144;
 
 /** Undefined for a launch without a terminal. */
 export async function terminalOf(options: TerminalFlags): Promise<CallArguments<'runs.exec'>['terminal']> {
-  const { pty, size = ownSize(), term, idle: idleMs, startup: startupMs, resultSchema, grant } = options;
+  const { pty, size = ownSize(), term, idle: idleMs, startup: startupMs, resultSchema, grant, transcript } = options;
   if (!pty) return undefined;
   const schema = resultSchema === undefined ? undefined : await schemaIn(resultSchema);
-  return { ...size, term, idleMs, startupMs, resultSchema: schema, grants: grant && [...grant] };
+  return {
+    ...size,
+    term,
+    idleMs,
+    startupMs,
+    resultSchema: schema,
+    grants: grant && [...grant],
+    recorded: transcript === false ? false : undefined,
+  };
 }
 
 function ownSize(): { readonly cols: number; readonly rows: number } {
@@ -103,7 +118,11 @@ export async function followTerminal(
   { runId, sessionId }: CallResults['runs.exec'],
 ): Promise<Answer<CallResults['runs.wait']>> {
   const { followSession } = await import('../attach/tail.ts');
-  await followSession(invocation, sessionId as string);
+  await followSession(invocation, sessionId as string).catch((error: OperatingError) => {
+    // It was over before anybody could look. The answer is how it ended.
+    if (error.code !== 'transcript_not_recorded') throw error;
+    invocation.output.note(line`${error.message}`);
+  });
   const ended = await invocation.call('runs.wait', { id: runId, until: 'ended' });
   if (invocation.output.json) invocation.output.answer(ended, () => []);
   return ended;

@@ -33,6 +33,8 @@ export const sessionEvents = {
     }),
     /** From when the deadlines count. */
     openedAt: sampledAtSchema,
+    /** False: by choice nothing of what its terminal says is kept (PRIV-02). Absent: it is. */
+    recorded: z.boolean().optional(),
   }),
   /**
    * The host journals every event that it accepts, so the sender leaves this one out unless `isOutputNews` says that it

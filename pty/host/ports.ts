@@ -17,7 +17,7 @@ export interface ScreenView extends Size {
 }
 
 export interface SessionScreens {
-  open(sessionId: string, dir: string, size: Size): void;
+  open(sessionId: string, place: { readonly dir: string; readonly segmentBytes: number }, size: Size): void;
   /** There is output, or a new size, up to `toOffset` in the transcript. */
   advance(sessionId: string, toOffset: number): void;
   /** Whether the program's questions are answered here from `at` on, because nobody is there whose terminal would. */

@@ -7,6 +7,7 @@
 import { basename, dirname } from 'node:path';
 import { chdir } from 'node:process';
 import { TranscriptUnavailableError } from '../transcript/errors.ts';
+import { defaultSegmentBytes } from '../transcript/layout.ts';
 import { openTranscript } from '../transcript/writer.ts';
 import { HostError } from '../wire/hostError.ts';
 import type { SessionScreens } from './ports.ts';
@@ -62,9 +63,9 @@ async function listen({ server }: HostServer, socketPath: string): Promise<void>
 
 const transcriptOf: SessionsOptions['openTranscript'] = ({ transcript, sessionId, cols, rows, term }, onFault) => {
   try {
-    const { dir, maxBytes } = transcript;
+    const { dir, maxBytes, segmentBytes = defaultSegmentBytes } = transcript;
     const header = { sessionId, cols, rows, term };
-    return openTranscript({ dir, header, onFault, ...(maxBytes === null ? {} : { maxBytes }) });
+    return openTranscript({ dir, header, onFault, segmentBytes, ...(maxBytes === null ? {} : { maxBytes }) });
   } catch (error) {
     if (!(error instanceof TranscriptUnavailableError)) throw error;
     throw new HostError('transcript_unavailable', error.message);

@@ -1,7 +1,6 @@
 /** The screens of a host, as its sessions ask for them. */
 import { ScreenError } from '../screen/errors.ts';
 import type { Screens } from '../screen/screens.ts';
-import { defaultSegmentBytes } from '../transcript/layout.ts';
 import { HostError } from '../wire/hostError.ts';
 import type { ScreenView, SessionScreens } from './ports.ts';
 
@@ -14,7 +13,7 @@ const snapshotMs = 30_000;
 
 export function renderedScreens(screens: Screens): SessionScreens {
   return {
-    open: (sessionId, dir, size) => screens.open(sessionId, { dir, segmentBytes: defaultSegmentBytes, ...size }),
+    open: (sessionId, place, size) => screens.open(sessionId, { ...place, ...size }),
     advance: (sessionId, toOffset) => screens.advance(sessionId, toOffset),
     answer: (sessionId, isAnswering, at) => screens.answer(sessionId, isAnswering, at),
     close: (sessionId) => screens.close(sessionId),

@@ -206,15 +206,12 @@ export class Session {
 
   attach(options: Pick<ViewerOptions, 'socket' | 'mode' | 'readOnly'> & { readonly from: number | undefined }): Viewer {
     const { transcript, request } = this.#options;
+    const { dir, segmentBytes = defaultSegmentBytes } = request.transcript;
     const source = {
       sessionId: this.id,
       end: () => transcript.offset,
       read: (offset: number, maxBytes: number) =>
-        readStored(
-          { dir: request.transcript.dir, segmentBytes: defaultSegmentBytes, from: transcript.from },
-          offset,
-          maxBytes,
-        ),
+        readStored({ dir, segmentBytes, from: transcript.from }, offset, maxBytes),
       screen: () => this.screen(),
       changedFrom: (offset: number) => this.#chooseWhoAnswers(offset),
     };

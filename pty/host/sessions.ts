@@ -1,5 +1,6 @@
 /** The sessions that this host holds, and what the daemon was not told yet: a session stays until the daemon has it. */
 import { GuardianLaunchError } from '../launch/errors.ts';
+import { defaultSegmentBytes } from '../transcript/layout.ts';
 import type { TranscriptWriter } from '../transcript/writer.ts';
 import { HostError } from '../wire/hostError.ts';
 import type { HostEvent, RequestOf, SessionReport } from '../wire/messages.ts';
@@ -53,7 +54,8 @@ export class Sessions {
     const session = this.#create(request);
     this.#byId.set(sessionId, session);
     const { screens } = this.#options;
-    screens.open(sessionId, request.transcript.dir, { cols: request.cols, rows: request.rows });
+    const { dir, segmentBytes = defaultSegmentBytes } = request.transcript;
+    screens.open(sessionId, { dir, segmentBytes }, { cols: request.cols, rows: request.rows });
     screens.answer(sessionId, true, 0);
     try {
       return await session.launch();

@@ -40,6 +40,8 @@ const transcript = z.object({
   dir: z.string(),
   /** Oldest bytes beyond it are dropped, and said to be; null keeps everything. */
   maxBytes: z.int().positive().nullable(),
+  /** What one of its files holds; a host of version 1 passes it over. */
+  segmentBytes: z.int().positive().optional(),
 });
 
 const waitFor = z.discriminatedUnion('kind', [

@@ -20,6 +20,7 @@ describe('what a session remembers', () => {
   it('starts with the request and nothing known', () => {
     expect(contextOf()).toEqual({
       ...sessionInput(),
+      recorded: true,
       activity: { seq: 0, bytes: 0, sampledAt: openedAt },
       structured: null,
       firstFailure: null,

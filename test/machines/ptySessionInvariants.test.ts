@@ -112,6 +112,7 @@ describe('without a guard', () => {
     ['schemaValid', 'PTY-03'],
     ['deadlineStillDue', 'PTY-09'],
     ['captureEof', 'PTY-07'],
+    ['isUnrecorded', 'PRIV-02'],
     ['scopeMatches', 'PTY-05'],
   ];
 

@@ -10,6 +10,7 @@ import type { ApiError, EventView, Reply, WorktreeView } from '../../actors/daem
 import { calendarClock } from '../../actors/daemon/calendarClock.ts';
 import { operatorCredential } from '../../actors/runtime/credentials.ts';
 import { placesOf, readRendezvous } from '../../actors/runtime/places.ts';
+import { unrecordedRoot } from '../../actors/runtime/unrecorded.ts';
 import { Client } from '../../cli/client.ts';
 import { openStore } from '../../persistence/store.ts';
 import { type DaemonHome, daemonHome, type HomeOptions } from './daemonHome.ts';
@@ -85,6 +86,7 @@ export class TestDaemon {
 
   async dispose(): Promise<void> {
     if (this.#process !== undefined) await this.kill();
+    if (existsSync(this.home.stateDir)) rmSync(unrecordedRoot(this.home), { recursive: true, force: true });
     await endLeftovers({ dir: this.home.dir, stateDir: this.inside(this.home.stateDir) });
     rmSync(this.home.dir, { recursive: true, force: true });
   }

@@ -89,6 +89,8 @@ export const callSchemas = {
         /** Longest silence, and longest time to the first output. */
         idleMs: durationMs.min(1).optional(),
         startupMs: durationMs.min(1).optional(),
+        /** Whether what it says is written to the disk; as configured where absent. */
+        recorded: z.boolean().optional(),
         /** JSON Schema that `agent result` has to fit. */
         resultSchema: z.record(z.string(), z.unknown()).optional(),
         /** What its token may be used for besides the agent verbs of its own Goal (ruling 24). */

@@ -9,6 +9,7 @@ import { committed, everyActor, required, resolveId } from '../../runtime/actorA
 import { operatorKey, sessionToken } from '../../runtime/credentials.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { draft } from '../../runtime/submission.ts';
+import { assertMemory } from '../../runtime/unrecorded.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
@@ -123,14 +124,22 @@ function identityOf({ store }: DaemonContext, args: Arguments): Identity {
     runId: key.idOf<RunId>('R'),
     scopeId: key.idOf<ScopeId>('S'),
     sessionId: key.idOf<SessionId>('P'),
-    digest: recipeDigest({ ...asked, terminal: terminalOf(args, '') }),
+    digest: recipeDigest({
+      ...asked,
+      terminal: terminalOf({ ...args, recorded: args.terminal?.recorded ?? true }, ''),
+    }),
   };
 }
 
-function terminalOf({ terminal }: Arguments, sessionId: string): TerminalRecipe | undefined {
+type Asked = Pick<Arguments, 'terminal'> & { readonly recorded: boolean };
+
+const isRecorded = ({ config }: DaemonContext, { terminal }: Arguments): boolean =>
+  terminal?.recorded ?? config.transcripts === 'keep';
+
+function terminalOf({ terminal, recorded }: Asked, sessionId: string): TerminalRecipe | undefined {
   if (terminal === undefined) return undefined;
   const { cols, rows, term, grants = [] } = terminal;
-  return { sessionId, cols, rows, term, grants: [...new Set(grants)].sort() };
+  return { sessionId, cols, rows, term, grants: [...new Set(grants)].sort(), recorded };
 }
 
 const stdinOf = ({ stdin }: Arguments): Buffer | null => (stdin === undefined ? null : Buffer.from(stdin, 'base64'));
@@ -142,7 +151,8 @@ function planOf(context: DaemonContext, identity: Identity, args: Arguments): Pl
   if (goal.hasTag('terminal')) throw unmet(`${goalId} is ${goal.context.status}`, [`custody goals show ${goalId}`]);
   const generation = generationFor(context, goalId, args.generationId);
   assertInPlace(generation);
-  const terminal = terminalOf(args, identity.sessionId);
+  const terminal = terminalOf({ ...args, recorded: isRecorded(context, args) }, identity.sessionId);
+  if (terminal?.recorded === false) assertMemory();
   const recipe: Recipe = {
     argv: args.argv,
     env: {
@@ -290,7 +300,7 @@ function reservation(context: DaemonContext, plan: Plan, args: Arguments): Draft
   ];
 }
 
-function opening({ clock }: DaemonContext, { sessionId, runId, scopeId }: Plan, args: Arguments): Draft[] {
+function opening({ clock }: DaemonContext, { sessionId, runId, scopeId, recipe }: Plan, args: Arguments): Draft[] {
   const { terminal, timeoutMs: hardMs } = args;
   if (terminal === undefined) return [];
   const { cols, rows, idleMs, startupMs } = terminal;
@@ -301,7 +311,8 @@ function opening({ clock }: DaemonContext, { sessionId, runId, scopeId }: Plan, 
     ...(startupMs === undefined ? {} : { startupMs }),
   };
   const openedAt = { monoMs: Math.floor(monoMs), bootId };
-  const payload = { sessionId, runId, scopeId, cols, rows, deadlines, openedAt };
+  const recorded = recipe.terminal?.recorded === false ? { recorded: false } : {};
+  const payload = { sessionId, runId, scopeId, cols, rows, deadlines, openedAt, ...recorded };
   return [draft('session.opened', { to: ['ptySession', sessionId], payload, by: 'session-manager' })];
 }
 

@@ -25,6 +25,7 @@ export interface TerminalRecipe {
   /** Its TERM. */
   readonly term: string;
   readonly grants: readonly Grant[];
+  readonly recorded: boolean;
 }
 
 /** Lowercase hex SHA-256 over length-prefixed parts, so that no two recipes share a spelling. */
@@ -41,6 +42,7 @@ export function recipeDigest(recipe: Recipe): string {
   part(recipe.stdin ?? '');
   // Absent parts add nothing, so that requests of earlier versions keep their digests.
   if (recipe.terminal) part(`terminal ${recipe.terminal.term}`);
+  if (recipe.terminal?.recorded === false) part('unrecorded');
   for (const grant of recipe.terminal?.grants ?? []) part(`grant ${grant}`);
   return hash.digest('hex');
 }

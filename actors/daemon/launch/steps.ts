@@ -10,6 +10,7 @@ import { committed } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { draft, wasAccepted } from '../../runtime/submission.ts';
+import { prepareUnrecorded, unrecordedSizes } from '../../runtime/unrecorded.ts';
 import type { SessionService } from '../terminals/sessionService.ts';
 import { LaunchStopped } from './launchStopped.ts';
 import type { PendingLaunch } from './pendingLaunches.ts';
@@ -80,7 +81,10 @@ function requestOf(parts: StepParts, scopeId: string, { recipe, slots }: Pending
 /** The PTY host holds the gate then, and closes it when this daemon goes (ruling 6). */
 function spawnInTerminal(parts: StepParts, launch: Request, terminal: TerminalRecipe): Promise<Launch> {
   const { places, terminals, config } = parts;
-  const transcript = { dir: join(places.transcriptsDir, terminal.sessionId), maxBytes: config.transcriptMaxBytes };
+  const { sessionId, recorded } = terminal;
+  const transcript = recorded
+    ? { dir: join(places.transcriptsDir, sessionId), maxBytes: config.transcriptMaxBytes }
+    : { dir: prepareUnrecorded(places, sessionId), ...unrecordedSizes };
   return terminals.launch({ ...terminal, transcript, launch });
 }
 

@@ -3,7 +3,6 @@
  * tells the host when it may stop reading. Facts of the host are in its reports until they are committed here, so a daemon
  * that dies in between loses none of them.
  */
-import { join } from 'node:path';
 import type { Observation } from '../../../machines/identity.ts';
 import {
   isCaptureOver,
@@ -19,6 +18,7 @@ import { Backoff } from '../../observe/streams/backoff.ts';
 import { everyActor, intact } from '../../runtime/actorAccess.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
+import { discardUnrecorded, rememberedSessions, transcriptDirOf } from '../../runtime/unrecorded.ts';
 import { retryPauses } from '../config.ts';
 import type { HostLink } from './hostLink.ts';
 import { launchInTerminal, type TerminalRequest } from './terminalLaunch.ts';
@@ -74,6 +74,7 @@ export class SessionService {
     const { link } = this.#parts;
     try {
       if (this.#open().length > 0 && (await link.adopt()) === undefined) await this.#lost();
+      this.#discardOver();
       this.#isRecovered = true;
     } catch (error) {
       link.regain();
@@ -188,6 +189,16 @@ export class SessionService {
     if (!isCaptureOver(session) && isWorkloadOver(session)) this.#logged('finish', this.#finish(session));
   }
 
+  /** What a daemon that was killed, or a host, left in memory of terminals that nobody holds. */
+  #discardOver(): void {
+    const { host, places } = this.#parts;
+    for (const sessionId of rememberedSessions(places)) {
+      const session = intact(host, 'ptySession', sessionId);
+      if (session === undefined || (session !== 'corrupt' && isCaptureOver(session)))
+        discardUnrecorded(places, sessionId);
+    }
+  }
+
   #open(): SessionSnapshot[] {
     const open: SessionSnapshot[] = [];
     for (const { snapshot } of everyActor(this.#parts.host, 'ptySession', { settled: false })) {
@@ -230,11 +241,12 @@ export class SessionService {
     const isNeverBegun = value.workload === 'final' && status === null;
     if (end !== undefined || isNeverBegun) await this.#submit(finished(sessionId, end ?? notHeld));
     else await this.#submit([hostLost(sessionId)]);
+    discardUnrecorded(this.#parts.places, sessionId);
   }
 
   /** A host that had ended a capture wrote so into its transcript, whether or not a daemon heard of it. */
   async #recordedEnd(sessionId: string): Promise<CaptureEnd | undefined> {
-    const reading = await readTranscript(join(this.#parts.places.transcriptsDir, sessionId));
+    const reading = await readTranscript(transcriptDirOf(this.#parts.places, sessionId));
     if (reading.header === undefined) return undefined;
     const { complete, records, to, reasons } = reading;
     if (!records.some(({ kind }) => kind === 'end')) return undefined;
@@ -317,6 +329,7 @@ export class SessionService {
   async #ended(sessionId: string, end: CaptureEnd): Promise<void> {
     await this.#submit(finished(sessionId, end));
     await (await this.#parts.link.adopt())?.ask({ do: 'forget', sessionId });
+    discardUnrecorded(this.#parts.places, sessionId);
     this.#held.delete(sessionId);
     if (!this.holdsAny) this.#emptied?.();
   }

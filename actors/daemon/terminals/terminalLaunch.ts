@@ -10,7 +10,7 @@ export interface TerminalRequest {
   readonly cols: number;
   readonly rows: number;
   readonly term: string;
-  readonly transcript: { readonly dir: string; readonly maxBytes: number | null };
+  readonly transcript: { readonly dir: string; readonly maxBytes: number | null; readonly segmentBytes?: number };
   readonly launch: Omit<LaunchRequest, 'stdio'>;
 }
 

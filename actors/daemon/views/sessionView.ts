@@ -1,8 +1,8 @@
 /** A session as the command line shows it: what is committed, and beside it what the holder of its terminal says now. */
-import { join } from 'node:path';
 import { acceptableResult, isInterrupted, type SessionSnapshot } from '../../../machines/ptySession.ts';
 import type { SessionReport } from '../../../pty/wire/messages.ts';
 import { intact } from '../../runtime/actorAccess.ts';
+import { transcriptDirOf } from '../../runtime/unrecorded.ts';
 import type { SessionView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
 import { statePath } from './scopeView.ts';
@@ -37,8 +37,8 @@ export function sessionView(
     firstFailure: firstFailure && { cause: firstFailure.cause, reason: firstFailure.reason },
     faults: faults.map(({ cause, reason }) => ({ cause, reason })),
     interrupted: isInterrupted(session),
-    missing: live?.fault?.reason ?? capture?.fault ?? null,
-    transcriptDir: join(places.transcriptsDir, sessionId),
+    missing: session.value.capture === 'unrecorded' ? null : (live?.fault?.reason ?? capture?.fault ?? null),
+    transcriptDir: transcriptDirOf(places, sessionId),
     hostSocket: live === undefined ? null : places.ptyHostSocket,
     guardianPid: known?.guardian?.pid ?? null,
     workloadPid: known?.workload?.pid ?? null,

@@ -136,6 +136,10 @@ const ownershipLaws: readonly Law[] = [
       !isCalled(transition, 'capture cut short') || !transition.after.session.matches({ capture: 'complete' }),
   },
   {
+    name: 'PRIV-02 only what was not to be recorded ends unrecorded',
+    holds: ({ session }) => !session.matches({ capture: 'unrecorded' }) || !session.context.recorded,
+  },
+  {
     name: 'ruling 14: a session that is settled stays so',
     keeps: ({ before, after }) => !isSessionSettled(before.session) || isSessionSettled(after.session),
   },

@@ -105,6 +105,12 @@ const captureRows: readonly Row[] = [
     ids: ['PTY-10'],
   }),
   row('capture.draining', 'capture.finished', {
+    guards: ['isUnrecorded'],
+    to: 'capture.unrecorded',
+    actions: ['recordCapture'],
+    ids: ['PRIV-02'],
+  }),
+  row('capture.draining', 'capture.finished', {
     guards: ['captureEof'],
     to: 'capture.complete',
     actions: ['recordCapture'],
@@ -154,6 +160,7 @@ export const ptySessionTable: Table = {
     'capture.capturing': {},
     'capture.draining': {},
     'capture.complete': terminal,
+    'capture.unrecorded': terminal,
     'capture.incomplete': terminal,
     scope: { initial: 'unsettled' },
     'scope.unsettled': {},
@@ -165,16 +172,19 @@ export const ptySessionTable: Table = {
     deadlineStillDue: (is) => !is('no limits') && !is('stale') && !(is('for the start') && is('has output')),
     schemaValid: (is) => !is('invalid'),
     statusAuthentic: (is) => !is('forged'),
+    isUnrecorded: (is) => is('not recorded') && !is('cut short'),
     captureEof: (is) => !is('cut short'),
     scopeMatches: (is) => !is('another scope'),
   },
-  factsOf: ({ deadlines, activity }: SessionContext) => [
+  factsOf: ({ deadlines, activity, recorded }: SessionContext) => [
+    ...(recorded ? [] : ['not recorded']),
     ...(Object.keys(deadlines).length === 0 ? ['no limits'] : []),
     ...(activity.seq > 0 ? ['has output'] : []),
   ],
   starts: [
     { name: 'limited', input: sessionInput({ deadlines: limits }) },
     { name: 'without limits', input: sessionInput() },
+    { name: 'not recorded', input: sessionInput({ recorded: false }) },
   ],
   samples: sessionSamples,
 };
