@@ -59,7 +59,7 @@ export async function seesAll(own: Sessions, sessionId: string, terminal: TestTe
 }
 
 /** The cursor tells which part it is: it must be in it, at the same character. */
-function differences(window: headless.Terminal, session: headless.Terminal): string[] {
+export function differences(window: headless.Terminal, session: headless.Terminal): string[] {
   const hasStatus = window.rows > session.rows || (window.rows < session.rows && window.rows > 3);
   const rows = window.rows - (hasStatus ? 1 : 0);
   const part = { cols: Math.min(window.cols, session.cols), rows: Math.min(rows, session.rows) };
@@ -96,7 +96,7 @@ function cells(
     const chars = cell?.getChars() ?? '';
     const width = chars === '' ? 1 : Math.max(1, cell?.getWidth() ?? 1);
     const isCut = column < from || column + width > to;
-    const look = cell === undefined ? '' : `${sgr(cell)}${hyperlink(cell, innerOf(terminal))}`;
+    const look = cell === undefined ? '' : `${lookOf(cell)}${hyperlink(cell, innerOf(terminal))}`;
     const shown = look.replaceAll('\x1b', '').replace(']8;;\\', '');
     for (let at = 0; at < width; at += 1) {
       all.push(`${isCut || chars === '' ? ' ' : at === 0 ? chars : 'and on'} ${shown}`);
@@ -104,4 +104,10 @@ function cells(
     column += width;
   }
   return all.slice(from, to);
+}
+
+/** The colour of a line that is not there cannot be seen. */
+function lookOf(cell: Cell): string {
+  const look = sgr(cell);
+  return /;4[:;m]/.test(look) ? look : look.replace(/;58:[^;m]*/, '').replace('[0m', '[m');
 }
