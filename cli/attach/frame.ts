@@ -102,14 +102,14 @@ export class FrameMaker {
     const cell = buffer.getNullCell() as Cell;
     const texts: string[] = [];
     const styles: string[] = [];
-    for (let column = from > 0 && line?.getCell(from - 1)?.getWidth() === 2 ? from - 1 : from; column < to; ) {
+    for (let column = from; column < to; ) {
       line?.getCell(column, cell);
       // What only joins another character may stand alone, and would join whatever is printed before it.
       const chars = cell.getWidth() === 0 && cell.getChars() !== '' ? ` ${cell.getChars()}` : cell.getChars();
       const width = chars === '' ? 1 : Math.max(1, cell.getWidth());
       const style = this.#style(cell);
-      const isCut = column < from || column + width > to;
-      for (let at = Math.max(column, from); at < Math.min(column + width, to); at += 1) {
+      const isCut = column + width > to;
+      for (let at = column; at < Math.min(column + width, to); at += 1) {
         texts.push(isCut || chars === '' ? ' ' : at === column ? chars : '');
         styles.push(style);
       }

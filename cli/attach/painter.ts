@@ -99,12 +99,11 @@ function changes(y: number, row: Row, shown: Row | undefined): string {
   const cols = row.texts.length;
   let from = 0;
   let to = cols;
-  // Halves of wide characters are never left over where a row with any is written whole.
+  // Both halves of a wide character change together, so none is left over.
   if (shown !== undefined && shown.texts.length === cols) {
     while (from < cols && isSame(row, shown, from)) from += 1;
     if (from === cols) return '';
-    if (row.texts.includes('') || shown.texts.includes('')) from = 0;
-    else while (isSame(row, shown, to - 1)) to -= 1;
+    while (isSame(row, shown, to - 1)) to -= 1;
   }
   return `\x1b[${y + 1};${from + 1}H${stretch(row, from, to)}`;
 }

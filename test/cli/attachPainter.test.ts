@@ -19,7 +19,10 @@ it.each([0, 1_000, 2_000, 3_000])('paints random output, whatever was there befo
     const frames = new FrameMaker(session, { sessionId: 'P1', wayOut: 'detach' });
     const painter = new Painter();
     for (let step = 0; step < 12; step += 1) {
-      await feed(session, Buffer.concat([noise(random, 1 + below(30)), Buffer.from('\x1b[?25h')]));
+      const link = ['', '\x1b]8;;\x07', '\x1b]8;;https://example.org/a\x07', '\x1b]8;id=b;https://example.org/b\x07'][
+        below(4)
+      ];
+      await feed(session, Buffer.concat([Buffer.from(link!), noise(random, 1 + below(30)), Buffer.from('\x1b[?25h')]));
       if (random() < 0.1) {
         window = { cols: 2 + below(50), rows: 1 + below(20) };
         viewer.resize(window.cols, window.rows);
