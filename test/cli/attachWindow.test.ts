@@ -139,6 +139,22 @@ describe('sizes that change', () => {
     expect(terminal.traces).toEqual([]);
   });
 
+  it('leave nothing on the way that was meant for another size', async () => {
+    const own = await sessions();
+    const script = 'trap \'size=$(stty size)\' WINCH; size=$(stty size); read go; while :; do echo "$size"; done';
+    const { sessionId } = await own.open(script, session);
+    const { terminal, child } = own.attach(sessionId, { size: session });
+    await terminal.until('the session', () => terminal.traces.includes('raw'));
+    await terminal.type('\r');
+    await terminal.shows('24 80');
+    await resizeSession(own, sessionId, { cols: 100, rows: 30 });
+    await terminal.until('the window', () => terminal.traces.includes('alternate screen'));
+    await terminal.shows('30 100');
+    expect(terminal.history).not.toContain('30 100');
+    child.kill('SIGTERM');
+    expect(await exited(child)).toMatchObject({ code: 143 });
+  });
+
   it.each([1, 2, 3])(
     'leave the right picture, in whatever order they come while a program writes anything (%i)',
     async (seed) => {

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { MouseReports } from '../../cli/attach/mouseReports.ts';
 import { ViewerTerminal } from '../../cli/attach/viewerTerminal.ts';
 import { Window } from '../../cli/attach/window.ts';
+import { cliProgram } from '../support/daemonProcess.ts';
 import { exited, testTerminal } from '../support/terminal.ts';
 import { sessions } from '../support/terminalSessions.ts';
 import { seesAll } from './support/windows.ts';
@@ -145,6 +146,16 @@ describe('around a window of another size', () => {
     expect(await exited(child)).toMatchObject({ code: 0 });
     await terminal.shows('detached');
     expect(terminal.traces).toEqual([]);
+  });
+
+  it('there is none where the terminal does not know its size', async () => {
+    const own = await sessions();
+    const { sessionId } = await own.open('echo here; exec cat', session);
+    const terminal = testTerminal();
+    const attach = `'${process.execPath}' '${cliProgram}' sessions attach ${sessionId}`;
+    terminal.run(['sh', '-c', `stty cols 0 rows 0; exec ${attach}`], { env: own.env });
+    await terminal.shows('here');
+    expect(terminal.traces).toEqual(['raw']);
   });
 
   it('there is none with --resize, however often the size changes', async () => {
