@@ -162,6 +162,7 @@ describe('around a window of another size', () => {
     const own = await sessions();
     const { sessionId } = await own.open('trap "stty size" WINCH; while :; do read line || :; done', session);
     const { terminal } = own.attach(sessionId, { size: smaller, args: ['--resize'] });
+    await terminal.shows('12 50');
     for (let cols = 60; cols < 80; cols += 1) terminal.resize({ cols, rows: 20 });
     await terminal.shows('20 79');
     await seesAll(own, sessionId, terminal);
