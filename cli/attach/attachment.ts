@@ -131,11 +131,14 @@ export class Attachment {
     this.#isBeingResized = true;
   }
 
-  /** Undefined when it was refused; an event that says so may still be on its way. */
-  hasResized(to: Size | undefined): void {
+  hasResized(): void {
     this.#isBeingResized = false;
-    if (to !== undefined) this.#sessionSize = rendered(to);
     this.fit();
+  }
+
+  /** The holder answers in order: resolves when what it said before has been heard, unless something holds it up. */
+  async heard(withinMs: number): Promise<void> {
+    await this.#client.ask({ do: 'list' }, withinMs).catch(() => {});
   }
 
   /** Looks whether the session is still shown in the right way, after its size or that of the window has changed. */
@@ -271,10 +274,10 @@ export class Attachment {
     if (isLeaving) void this.#detach();
   }
 
-  /** The holder answers in order, so its answer says that it has what was typed before; unless a program holds it up. */
+  /** What was typed before has reached the holder then, unless a program holds it up. */
   async #detach(): Promise<void> {
     this.#terminal.pauseReading();
-    await this.#client.ask({ do: 'list' }, leaveMs).catch(() => {});
+    await this.heard(leaveMs);
     this.#leave({ how: 'detached' });
   }
 }

@@ -5,7 +5,7 @@ import { credentialOf } from '../credential.ts';
 import { fromApi } from '../failure.ts';
 import type { Invocation } from '../invocation.ts';
 import type { Attachment } from './attachment.ts';
-import type { Size, ViewerTerminal } from './viewerTerminal.ts';
+import type { ViewerTerminal } from './viewerTerminal.ts';
 
 /** A daemon that is busy for longer is passed by: somebody is dragging a window. */
 const answerMs = 2_000;
@@ -35,20 +35,17 @@ export class WindowSize {
     if (this.#isBusy) return;
     this.#isBusy = true;
     this.#attachment.willResize();
-    let size: Size | undefined;
     while (this.#isStale) {
       this.#isStale = false;
-      size = await this.#tell();
+      await this.#tell();
+      await this.#attachment.heard(answerMs);
     }
     this.#isBusy = false;
-    this.#attachment.hasResized(size);
+    this.#attachment.hasResized();
   }
 
-  /**
-   * Through the daemon, which keeps a record of sizes; a terminal whose daemon is down takes it all the same. Resolves with
-   * the size that the session has, if it took it.
-   */
-  async #tell(): Promise<Size | undefined> {
+  /** Through the daemon, which keeps a record of sizes; a terminal whose daemon is down takes it all the same. */
+  async #tell(): Promise<void> {
     const { size } = this.#terminal;
     const { sessionId } = this.#attachment;
     const { places } = this.#invocation;
@@ -58,13 +55,9 @@ export class WindowSize {
       const client = new Client(daemon, () => credentialOf(places));
       const reply = await client.call('sessions.resize', { id: sessionId, ...size } as object, answerMs);
       if (!reply.ok) throw fromApi(reply.error);
-      return size;
     } catch {
       // A session that has ended says so itself.
-      return await this.#attachment.resize(size).then(
-        () => size,
-        () => undefined,
-      );
+      await this.#attachment.resize(size).catch(() => {});
     }
   }
 }
