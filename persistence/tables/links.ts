@@ -15,6 +15,8 @@ export interface LinksTable {
   remove(link: Link, actorKey: number): void;
   /** Name → value of the stored links of one actor. */
   of(actorKey: number): Readonly<Record<string, string>>;
+  /** Value → id of an actor of that kind that carries it, for links of which there is one each; others are left out. */
+  idsOf(link: Omit<Link, 'value'>, values: readonly string[]): ReadonlyMap<string, string>;
   /** Actors of `link.kind` that carry the link, paged by row key. */
   find(link: Link, filter?: ActorFilter): readonly ActorSummary[];
 }
@@ -24,11 +26,15 @@ export function createLinksTable(connection: Connection): LinksTable {
   const add = prepare('INSERT INTO links (kind, name, value, actor) VALUES (?, ?, ?, ?)');
   const remove = prepare('DELETE FROM links WHERE kind = ? AND name = ? AND value = ? AND actor = ?');
   const of = prepare('SELECT name, value FROM links WHERE actor = ?');
+  const idsOf = prepare(`SELECT l.value, a.id FROM json_each(?) v CROSS JOIN links l
+    ON l.kind = ? AND l.name = ? AND l.value = v.value JOIN actors a USING (actor)`);
 
   return {
     add: ({ kind, name, value }, actorKey) => void add.run(kind, name, value, actorKey),
     remove: ({ kind, name, value }, actorKey) => void remove.run(kind, name, value, actorKey),
     of: (actorKey) => Object.fromEntries(of.raw().all(actorKey) as Array<[string, string]>),
+    idsOf: ({ kind, name }, values) =>
+      new Map(idsOf.raw().all(JSON.stringify(values), kind, name) as Array<[string, string]>),
     find({ kind, name, value }, filter = {}) {
       const { compare, order, after } = direction(filter);
       const flags = (['settled', 'released'] as const)

@@ -49,6 +49,13 @@ it('lists, shows, waits, resizes and stops; lists hold no byte of what was said 
   });
   expect(await wait('--exit')).toMatchObject({ data: { workload: 'final', scope: 'proved' } });
   expect((await own.json(['sessions', 'list'])).data.sessions).toEqual([]);
+  const { runs } = (await own.json(['runs', 'list'])).data;
+  expect(runs.map((run: { runId: string; sessionId: string }) => [run.runId, run.sessionId]).sort()).toEqual(
+    [
+      [runId, sessionId],
+      [ambiguous.runId, ambiguous.sessionId],
+    ].sort(),
+  );
   expect((await own.json(['sessions', 'list', '--all'])).data.sessions).toContainEqual(
     expect.objectContaining({ sessionId }),
   );

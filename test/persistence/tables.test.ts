@@ -100,6 +100,9 @@ describe('links', () => {
     expect(found({ after: 2, limit: 2 })).toEqual(['R3', 'R4']);
     expect(found({ newestFirst: true, limit: 1 })).toEqual(['R5']);
     expect(store.links.of(1)).toEqual({ goalId: 'G1' });
+    const named = { kind: 'run', name: 'goalId' };
+    expect([...store.links.idsOf(named, ['G2', 'Gnone'])]).toEqual([['G2', 'R6']]);
+    expect(store.links.idsOf({ ...named, kind: 'goal' }, ['G2']).size).toBe(0);
     store.write(() => store.links.remove(link, 1));
     expect(found()).not.toContain('R1');
   });

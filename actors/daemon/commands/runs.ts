@@ -9,7 +9,7 @@ import type { CallResults } from '../api/results.ts';
 import type { RunView, StopView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { eventViews } from '../views/eventView.ts';
-import { rootScopeOf, runDetailView, runView } from '../views/runView.ts';
+import { rootScopeOf, runDetailView, runFacts, runView, withSessions } from '../views/runView.ts';
 import { requestKey, wasApplied } from './requestIds.ts';
 import { isDrained, reached } from './waiting.ts';
 
@@ -19,7 +19,7 @@ export async function listRuns(
 ): Promise<Answer<CallResults['runs.list']>> {
   const link =
     args.goalId === undefined ? undefined : { name: 'goalId', value: resolveId(context.store, 'goal', args.goalId) };
-  const runs: RunView[] = [];
+  const runs: ReturnType<typeof runFacts>[] = [];
   const corrupt: string[] = [];
   for (const { id, snapshot } of everyActor(context.host, 'run', { newestFirst: true, ...(link ? { link } : {}) })) {
     if (runs.length === args.limit) break;
@@ -27,12 +27,12 @@ export async function listRuns(
       corrupt.push(id);
       continue;
     }
-    const view = runView(context, id);
+    const view = runFacts(context, id);
     const isActive = !snapshot.hasTag('terminal') || (view.scope !== null && view.scope.state !== 'exited');
     const isUnresolved = snapshot.matches({ lifecycle: { reserved: 'unresolved' } });
     if ((!args.active || isActive) && (!args.unresolved || isUnresolved)) runs.push(view);
   }
-  return { data: { runs }, warnings: warningsOf('run', corrupt) };
+  return { data: { runs: withSessions(context, runs) }, warnings: warningsOf('run', corrupt) };
 }
 
 export async function showRun(

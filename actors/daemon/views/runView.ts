@@ -16,7 +16,24 @@ export function rootScopeOf({ host }: Pick<DaemonContext, 'host'>, run: RunSnaps
   return rootScopeId === null ? undefined : committed(host, 'executionScope', rootScopeId);
 }
 
-export function runView({ host }: Pick<DaemonContext, 'host'>, runId: string, membership?: Membership): RunView {
+type RunFacts = Omit<RunView, 'sessionId'>;
+
+export function runView(
+  context: Pick<DaemonContext, 'host' | 'store'>,
+  runId: string,
+  membership?: Membership,
+): RunView {
+  return withSessions(context, [runFacts(context, runId, membership)])[0] as RunView;
+}
+
+/** Adds the session of each run that has a terminal, with one question for all of them. */
+export function withSessions({ store }: Pick<DaemonContext, 'store'>, runs: readonly RunFacts[]): readonly RunView[] {
+  const ids = runs.map(({ runId }) => runId);
+  const sessions = store.links.idsOf({ kind: 'ptySession', name: 'runId' }, ids);
+  return runs.map((run) => ({ ...run, sessionId: sessions.get(run.runId) ?? null }));
+}
+
+export function runFacts({ host }: Pick<DaemonContext, 'host'>, runId: string, membership?: Membership): RunFacts {
   const run = required(host, 'run', runId);
   const { label, goalRef, generationId, rootScopeId, mode, end } = run.context;
   // A damaged record of the scope is unverified and hides nothing of the run (OWN-10).
@@ -29,7 +46,6 @@ export function runView({ host }: Pick<DaemonContext, 'host'>, runId: string, me
     goalId: goalRef?.goalId ?? null,
     generationId,
     scopeId: rootScopeId,
-    sessionId: host.list('ptySession', { link: { name: 'runId', value: runId }, limit: 1 })[0]?.id ?? null,
     epoch: epochOf(host, run),
     mode,
     state: statePath(run.value.lifecycle),
