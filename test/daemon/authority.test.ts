@@ -70,6 +70,18 @@ describe('ruling 24: what may be asked', () => {
 });
 
 describe('the key of the operator', () => {
+  it('is in no environment of the work, nor is what follows from it but the token of the session', async () => {
+    const daemon = await testDaemon().start();
+    const told = join(daemon.home.dir, 'told');
+    const { sessionId, runId } = await opened(daemon, `env > "${told}"`);
+    await daemon.proved(runId);
+    const environment = readFileSync(told, 'utf8');
+    const key = operatorKey(daemon.home);
+    expect(environment).toContain(`CUSTODY_SESSION_TOKEN=${sessionToken(key, sessionId)}\n`);
+    for (const secret of [key, daemon.credential.split(' ')[1]!]) expect(environment).not.toContain(secret);
+    expect(environment).not.toContain('operator');
+  });
+
   it.each([
     ['that others may read', (path: string) => chmodSync(path, 0o640), 'has mode 0640'],
     ['that holds something else', (path: string) => writeFileSync(path, 'key\n'), 'does not hold a key'],
