@@ -36,10 +36,22 @@ export function unrecordedRoot({ stateDir }: Pick<Place, 'stateDir'>): string {
   return join(memory, `custody-${process.getuid?.()}-${name}`);
 }
 
+/**
+ * Undefined where there is none of ours. Anybody may make a directory in shared memory, also one of this name, and neither
+ * what lies in it nor that it cannot be read may be taken for something that a session said.
+ */
+function ownRoot(place: Place): string | undefined {
+  const root = unrecordedRoot(place);
+  const found = lstatSync(root, { throwIfNoEntry: false });
+  const isOwn = found?.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
+  return isOwn ? root : undefined;
+}
+
 /** Where what the session says is, or would be. */
 export function transcriptDirOf(places: Place, sessionId: string): string {
-  const held = join(unrecordedRoot(places), sessionId);
-  return existsSync(held) ? held : join(places.transcriptsDir, sessionId);
+  const root = ownRoot(places);
+  const held = root && join(root, sessionId);
+  return held && existsSync(held) ? held : join(places.transcriptsDir, sessionId);
 }
 
 /** Throws `memory_unavailable` (exit 8) where there is none that files could lie in. */
@@ -49,39 +61,46 @@ export function assertMemory(): void {
   } catch {
     // Said below.
   }
-  throw unavailable(`${memory} is no tmpfs`);
+  throw unavailable(`${memory} is no tmpfs`, `mount -t tmpfs tmpfs ${memory}`);
 }
 
 /** Returns the directory that the transcript is to be made in. Throws as `assertMemory` does, and what the file system says. */
 export function prepareUnrecorded(places: Place, sessionId: string): string {
   assertMemory();
   const root = unrecordedRoot(places);
-  mkdirSync(root, { recursive: true, mode: 0o700 });
-  const found = lstatSync(root);
-  // Anybody may make a directory there, also one of this name.
-  if (!found.isDirectory() || found.uid !== process.getuid?.() || (found.mode & 0o077) !== 0) {
-    throw unavailable(`${root} is not private to this user`);
-  }
+  makeDirectory(root);
+  if (ownRoot(places) === undefined) throw unavailable(`${root} is not private to this user`, `remove ${root}`);
   const mark = join(places.transcriptsDir, sessionId);
   mkdirSync(mark, { recursive: true, mode: 0o700 });
   writeFileSync(join(mark, unrecordedMark), '', { mode: 0o600 });
   return join(root, sessionId);
 }
 
+/** What is in the way already is looked at afterwards. */
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
 /** Forgets what the session said. */
-export const discardUnrecorded = (places: Place, sessionId: string): void =>
-  rmSync(join(unrecordedRoot(places), sessionId), { recursive: true, force: true });
+export function discardUnrecorded(places: Place, sessionId: string): void {
+  const root = ownRoot(places);
+  if (root !== undefined) rmSync(join(root, sessionId), { recursive: true, force: true });
+}
 
 /** Sessions of which something is still in memory. */
 export function rememberedSessions(places: Place): string[] {
-  const root = unrecordedRoot(places);
-  return existsSync(root) ? readdirSync(root) : [];
+  const root = ownRoot(places);
+  return root === undefined ? [] : readdirSync(root);
 }
 
-const unavailable = (why: string): OperatingError =>
+const unavailable = (why: string, wayOut: string): OperatingError =>
   new OperatingError({
     code: 'memory_unavailable',
     message: `a terminal that is not recorded needs memory to lie in: ${why}`,
     exitCode: 8,
-    next: [`mount -t tmpfs tmpfs ${memory}`, 'launch it with a transcript'],
+    next: [wayOut, 'launch it with a transcript'],
   });
