@@ -1,8 +1,8 @@
 /** The JSON Schema that the result of a session has to fit: kept with the launch, asked when the agent reports. */
 import { readFile, rm } from 'node:fs/promises';
 import { OperatingError } from '../../runtime/operatingError.ts';
+import { Serial } from '../../runtime/serial.ts';
 import type { DaemonContext } from '../context.ts';
-import { Serial } from '../git/git.ts';
 import { checkAgainstSchema, type Verdict } from '../schema/check.ts';
 import { keepPrivateText } from './privateText.ts';
 import { schemaFile } from './resultFiles.ts';

@@ -9,10 +9,11 @@ import type { GenerationId, GoalId, RepoId, ScopeId } from '../../../machines/id
 import type { Draft } from '../../host/outcome.ts';
 import { committed, everyActor } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
+import { Serial } from '../../runtime/serial.ts';
 import { assertAccepted, draft } from '../../runtime/submission.ts';
 import type { DaemonContext } from '../context.ts';
 import { contractDraft, tellGeneration } from '../contract/record.ts';
-import { filterDriversOf, git, Serial } from '../git/git.ts';
+import { filterDriversOf, git } from '../git/git.ts';
 import { gitDirectoryOf } from '../git/locate.ts';
 import { assertBeside, type Neighbour } from '../git/nesting.ts';
 import { fileIdentityOf } from '../git/worktreeIdentity.ts';
@@ -20,6 +21,7 @@ import { type RequestKey, requestKey } from './requestIds.ts';
 import { reached } from './waiting.ts';
 
 const by = 'operator';
+/** Parallel `git worktree add` fails on the locks of the repository (D9). */
 const perRepository = new Serial();
 
 export interface WorktreePlan {

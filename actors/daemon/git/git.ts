@@ -1,4 +1,4 @@
-/** Custody's own git: serialised per repository, because parallel `git worktree add` fails on the repository's locks (D9). */
+/** Custody's own git, under a guardian as everything else (ruling 25). */
 import type { ScopeId } from '../../../machines/ids.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { filterDriversIn, gitCommand, listFilterSettings } from './command.ts';
@@ -55,18 +55,4 @@ function gitFailed(verb: string, { result, stderr }: EffectResult): OperatingErr
         : ['git status'],
     details: { how: result.how, code: result.code },
   });
-}
-
-/** Runs jobs of one key one after the other; a failed job does not stop the next. */
-export class Serial {
-  readonly #last = new Map<string, Promise<unknown>>();
-
-  run<T>(key: string, job: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(key) ?? Promise.resolve();
-    const mine = before.then(job, job);
-    const settled = mine.catch(() => undefined);
-    this.#last.set(key, settled);
-    void settled.then(() => this.#last.get(key) === settled && this.#last.delete(key));
-    return mine;
-  }
 }
