@@ -4,37 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { turns } from '../guardian/support/fifo.ts';
 import { isAlive, isGone } from '../guardian/support/processes.ts';
-import { type TestDaemon, testDaemon } from '../support/daemon.ts';
+import { testDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
 import { signalVerified } from '../support/daemonLeftovers.ts';
+import { patienceMs } from '../support/patience.ts';
 import { occupied } from './support/occupied.ts';
-
-const size = { cols: 80, rows: 24 };
-const patience = 30_000;
-
-async function opened(daemon: TestDaemon, script: string, options: { terminal?: object; timeoutMs?: number } = {}) {
-  const { goalId, generationId } = await daemon.goal();
-  const run = await daemon.exec(goalId, script, { ...options, terminal: { ...size, ...options.terminal } });
-  return { goalId, generationId, runId: run.runId, sessionId: run.sessionId!, scopeId: run.scopeId! };
-}
-
-const over = (daemon: TestDaemon, id: string) =>
-  daemon.call('sessions.wait', { id, until: { kind: 'exit' }, waitMs: patience });
-const shows = (daemon: TestDaemon, id: string, text: string) =>
-  daemon.call('sessions.wait', { id, until: { kind: 'text', text }, waitMs: patience });
-
-const recorded = (daemon: TestDaemon, sessionId: string): string =>
-  readFileSync(join(daemon.home.stateDir, 'transcripts', sessionId, 'raw.000001'), 'utf8');
-
-interface Named {
-  readonly pid: number;
-  readonly start: string;
-}
-
-function ptyHostOf(daemon: TestDaemon): Named {
-  const record = JSON.parse(readFileSync(join(daemon.home.stateDir, 'run', 'pty-host.json'), 'utf8'));
-  return { pid: record.pid, start: record.processToken };
-}
+import { guardianOf, opened, over, ptyHostOf, recorded, shows, size } from './support/terminals.ts';
 
 describe('a session', () => {
   it('runs its command in a terminal, and ends as three facts: workload, capture, scope (PTY-01)', async () => {
@@ -76,9 +51,9 @@ describe('a session', () => {
     await shows(daemon, sessionId, 'ready');
     const request = { id: sessionId, bytes: Buffer.from('once').toString('base64'), enter: true, requestId: 'same' };
     const both = [daemon.call('sessions.send', request), daemon.call('sessions.send', request)];
-    expect((await Promise.all(both)).map(({ bytes }) => bytes)).toEqual([5, 0]);
+    expect((await Promise.all(both)).map(({ bytes }) => bytes)).toEqual([5, 5]);
     await shows(daemon, sessionId, 'once');
-    expect(await daemon.attempt('sessions.send', request)).toMatchObject({ ok: true, data: { bytes: 0 } });
+    expect(await daemon.attempt('sessions.send', request)).toMatchObject({ ok: true, data: { bytes: 5 } });
     await daemon.call('sessions.send', {
       id: sessionId,
       bytes: Buffer.from('end\n\x04').toString('base64'),
@@ -86,6 +61,23 @@ describe('a session', () => {
     });
     await over(daemon, sessionId);
     expect(recorded(daemon, sessionId)).toBe('ready\r\nonce\r\nend\r\n');
+  });
+
+  it('takes the request id of one change for no other, and undoes none by a repeated request (STOP-08)', async () => {
+    const daemon = await testDaemon().start();
+    const { sessionId: id } = await opened(daemon, 'stty -echo; echo ready; exec cat');
+    await shows(daemon, id, 'ready');
+    const wide = { id, cols: 100, rows: 30, requestId: 'wide' };
+    await daemon.call('sessions.resize', wide);
+    await daemon.call('sessions.resize', { id, cols: 90, rows: 20, requestId: 'narrow' });
+    expect(await daemon.attempt('sessions.resize', wide)).toMatchObject({ ok: true, warnings: [expect.any(String)] });
+    expect(await daemon.call('sessions.show', { id })).toMatchObject({ cols: 90, rows: 20 });
+    const conflict = { code: 'event_id_conflict', exitCode: 11 };
+    expect(await daemon.refusal('sessions.resize', { ...wide, cols: 80 })).toMatchObject(conflict);
+    const bytes = Buffer.from('lost').toString('base64');
+    expect(await daemon.refusal('sessions.send', { id, bytes, requestId: 'wide' })).toMatchObject(conflict);
+    await daemon.call('sessions.send', { id, bytes, requestId: 'typed' });
+    expect(await daemon.refusal('sessions.resize', { ...wide, requestId: 'typed' })).toMatchObject(conflict);
   });
 
   it('says by name what cannot be done with one that is over', async () => {
@@ -166,7 +158,7 @@ describe('whoever dies', () => {
     const holder = ptyHostOf(daemon);
     await daemon.kill();
     await turn.release();
-    await isGone((await startOf(daemon, scopeId)).pid);
+    await isGone(guardianOf(daemon, scopeId).pid);
     await daemon.start();
     expect(ptyHostOf(daemon)).toEqual(holder);
     expect(await over(daemon, sessionId)).toMatchObject({
@@ -206,7 +198,7 @@ describe('whoever dies', () => {
     const opening = (await daemon.events({ actor: sessionId, type: 'session.opened' }))[0]!;
     signalVerified(holder, 'SIGSTOP');
     // The deadline has to pass for there to be something that must not follow from it.
-    await expect.poll(() => Date.now() - opening.wallMs > 10_000, { timeout: patience }).toBe(true);
+    await expect.poll(() => Date.now() - opening.wallMs > 10_000, { timeout: patienceMs }).toBe(true);
     expect(await daemon.events({ actor: sessionId, type: 'deadline.reached' })).toEqual([]);
     signalVerified(holder, 'SIGCONT');
     await shows(daemon, sessionId, 'tick');
@@ -229,7 +221,7 @@ describe('whoever dies', () => {
     const { sessionId, scopeId, runId } = await opened(daemon, 'echo here; exec cat');
     await shows(daemon, sessionId, 'here');
     const workload = (await daemon.call('sessions.show', { id: sessionId })).workloadPid!;
-    signalVerified(await startOf(daemon, scopeId), 'SIGKILL');
+    signalVerified(guardianOf(daemon, scopeId), 'SIGKILL');
     await daemon.call('sessions.send', { id: sessionId, bytes: Buffer.from('still').toString('base64'), enter: true });
     await shows(daemon, sessionId, 'still');
     expect(isAlive(workload)).toBe(true);
@@ -247,18 +239,13 @@ describe('whoever dies', () => {
     const { sessionId, scopeId, runId } = await opened(daemon, 'echo here; exec cat');
     await shows(daemon, sessionId, 'here');
     await killAt(daemon, { at: 'after_journal_insert', of: 'workload.endedWithoutStatus' });
-    signalVerified(await startOf(daemon, scopeId), 'SIGKILL');
+    signalVerified(guardianOf(daemon, scopeId), 'SIGKILL');
     await daemon.attempt('runs.stop', { id: runId }).catch(() => undefined);
     await daemon.process.exited;
     await daemon.start();
     expect(await over(daemon, sessionId)).toMatchObject({ workload: 'indeterminate', scope: 'unverified' });
   });
 });
-
-async function startOf(daemon: TestDaemon, scopeId: string): Promise<Named> {
-  const receipt = JSON.parse(readFileSync(join(daemon.scopeDir(scopeId), 'start.json'), 'utf8').replace(/\0+$/, ''));
-  return receipt.guardian as Named;
-}
 
 describe('a store that takes nothing', () => {
   it('as a session ends is told again: capture and status are learned without a restart (K5)', async () => {
@@ -270,7 +257,7 @@ describe('a store that takes nothing', () => {
     process.kill(workloadPid!, 'SIGKILL');
     const log = join(daemon.home.stateDir, 'log', 'daemon.log');
     await expect
-      .poll(() => readFileSync(log, 'utf8'), { timeout: patience })
+      .poll(() => readFileSync(log, 'utf8'), { timeout: patienceMs })
       .toContain('what the PTY host reported could not be committed');
     letGo();
     expect(await over(daemon, sessionId)).toMatchObject({
@@ -287,7 +274,7 @@ describe('a store that takes nothing', () => {
     signalVerified(ptyHostOf(daemon), 'SIGKILL');
     const log = join(daemon.home.stateDir, 'log', 'daemon.log');
     await expect
-      .poll(() => readFileSync(log, 'utf8'), { timeout: patience })
+      .poll(() => readFileSync(log, 'utf8'), { timeout: patienceMs })
       .toContain('what the PTY host reported could not be committed');
     letGo();
     expect(await over(daemon, sessionId)).toMatchObject({ capture: 'incomplete', interrupted: true });

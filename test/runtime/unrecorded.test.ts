@@ -1,4 +1,4 @@
-/** Shared memory is everybody's: a directory of the expected name may be anybody's, and is gone by only where it is ours. */
+/** Shared memory is everybody's: a directory of the expected name may be anybody's, and is used only where it is ours. */
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { assessOwnership } from '../../../machines/assessment.ts';
 import type { GoalId, NodeId, RepoId } from '../../../machines/ids.ts';
-import type { HostedEnvelope, Outcome } from '../../host/outcome.ts';
+import type { Outcome } from '../../host/outcome.ts';
 import { everyActor, required, resolveId, warningsOf } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { assertAccepted, draft } from '../../runtime/submission.ts';
@@ -12,7 +12,7 @@ import type { Answer, DaemonContext } from '../context.ts';
 import { goalDetailView, goalView } from '../views/goalView.ts';
 import { keepPrivateText, textDigest } from './privateText.ts';
 import { registerRepository } from './repositories.ts';
-import { type RequestKey, requestKey, reusedRequest, wasApplied } from './requestIds.ts';
+import { firstCommitted, type RequestKey, requestKey, reusedRequest, wasApplied } from './requestIds.ts';
 import { awaitScopes } from './waiting.ts';
 
 const by = 'operator';
@@ -125,7 +125,7 @@ export async function queueGoal(
   const isRepeat = wasApplied(host, key, ['goal', goalId]);
   const expectedRevision =
     args.expectRevision ??
-    (isRepeat ? revisionOfFirst(context, key.eventId) : undefined) ??
+    (isRepeat ? revisionOfFirst(context, key) : undefined) ??
     required(host, 'goal', goalId).context.revision;
   const payload = { expectedRevision, actor: by };
   const [outcome] = await host.submit([
@@ -136,11 +136,9 @@ export async function queueGoal(
 }
 
 /** A repeat that names no revision means the one that the first request found; undefined when that was another decision. */
-function revisionOfFirst({ host, store }: DaemonContext, eventId: string): number | undefined {
-  const [first] = host.applied(eventId);
-  const [entry] = store.journal.page({ after: first!.position - 1, limit: 1 });
-  if (!entry?.intact || entry.type !== 'goal.queued') return undefined;
-  return (entry.envelope as HostedEnvelope).payload.expectedRevision as number;
+function revisionOfFirst(context: DaemonContext, key: RequestKey): number | undefined {
+  const first = firstCommitted(context, key);
+  return first?.type === 'goal.queued' ? (first.payload.expectedRevision as number) : undefined;
 }
 
 /** A repeat is answered as the first request was (STOP-08). */

@@ -5,7 +5,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { ActorKind } from '../../../machines/ids.ts';
 import type { Host } from '../../host/api.ts';
+import type { HostedEnvelope } from '../../host/outcome.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
+import type { DaemonContext } from '../context.ts';
 
 export interface RequestKey {
   readonly requestId: string;
@@ -51,4 +53,17 @@ export function wasApplied(
   if (applied.length === 0) return false;
   if (applied.some(({ actor }) => actor.kind === kind && actor.id === id)) return true;
   throw reusedRequest(requestId);
+}
+
+/** What was committed for the request first; undefined when the journal does not tell it any more. */
+export function firstCommitted(
+  { host, store }: Pick<DaemonContext, 'host' | 'store'>,
+  { eventId }: Pick<RequestKey, 'eventId'>,
+): Pick<HostedEnvelope, 'type' | 'payload'> | undefined {
+  const [first] = host.applied(eventId);
+  if (first === undefined) return undefined;
+  const [entry] = store.journal.page({ after: first.position - 1, limit: 1 });
+  if (!entry?.intact || entry.eventId !== eventId) return undefined;
+  const { type, payload } = entry.envelope as HostedEnvelope;
+  return { type, payload };
 }

@@ -5,14 +5,14 @@ import { HostError } from '../../../pty/wire/hostError.ts';
 import type { SessionReport, WaitCondition } from '../../../pty/wire/messages.ts';
 import { everyActor, required, resolveId, warningsOf } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
+import { Serial } from '../../runtime/serial.ts';
 import { draft } from '../../runtime/submission.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { ScreenTextView, SessionView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
-import { Serial } from '../git/git.ts';
 import { sessionView } from '../views/sessionView.ts';
-import { type RequestKey, requestKey, reusedRequest, wasApplied } from './requestIds.ts';
+import { firstCommitted, type RequestKey, requestKey, reusedRequest, wasApplied } from './requestIds.ts';
 import { reached } from './waiting.ts';
 
 export async function listSessions(
@@ -72,9 +72,10 @@ async function typed(
   context: DaemonContext,
   { sessionId, key, args }: Typing,
 ): Promise<Answer<CallResults['sessions.send']>> {
-  if (wasApplied(context.host, key, ['ptySession', sessionId])) {
+  const former = formerOf(context, { sessionId, key, type: 'session.inputSent' });
+  if (former !== undefined) {
     // Typing it again is what a repeated request must not do; how much it was is all that is known of the first.
-    return { data: { sessionId, bytes: 0, bracketed: false }, warnings: [repeated] };
+    return { data: { sessionId, bytes: Number(former.bytes ?? 0), bracketed: false }, warnings: [repeated] };
   }
   const { bytes: text, applicationBytes, paste, enter } = args;
   const { eventId: inputId, requestId } = key;
@@ -88,6 +89,26 @@ async function typed(
   return isRepeated ? { data, warnings: [repeated] } : { data };
 }
 
+interface Asked {
+  readonly sessionId: string;
+  readonly key: RequestKey;
+  readonly type: 'session.inputSent' | 'session.resized';
+}
+
+/**
+ * What the journal says of the first request with this id, if there was one; nothing where its row is damaged. Throws
+ * `event_id_conflict` (exit 11) for one that was about something else.
+ */
+function formerOf(
+  context: DaemonContext,
+  { sessionId, key, type }: Asked,
+): Readonly<Record<string, unknown>> | undefined {
+  if (!wasApplied(context.host, key, ['ptySession', sessionId])) return undefined;
+  const first = firstCommitted(context, key);
+  if (first !== undefined && first.type !== type) throw reusedRequest(key.requestId);
+  return first?.payload ?? {};
+}
+
 /** How long a program may leave what is sent to it unread before the sender is told. */
 const sendMs = 30_000;
 
@@ -99,10 +120,17 @@ export async function resizeSession(
   { id, cols, rows, requestId }: ParsedArguments<'sessions.resize'>,
 ): Promise<Answer<CallResults['sessions.resize']>> {
   const { sessionId } = sessionOf(context, id).context;
-  const { eventId } = requestKey(context.store.installationId, 'sessions.resize', requestId);
+  const key = requestKey(context.store.installationId, 'sessions.resize', requestId);
+  const former = formerOf(context, { sessionId, key, type: 'session.resized' });
+  if (former !== undefined) {
+    // It may have got another size since, which a repetition of an earlier request must not undo.
+    const isSame = (former.cols ?? cols) === cols && (former.rows ?? rows) === rows;
+    if (!isSame) throw reusedRequest(key.requestId);
+    return { data: { sessionId, cols, rows }, warnings: [repeated] };
+  }
   await asked(context, { do: 'resize', sessionId, cols, rows });
   const payload = { cols, rows, actor: 'operator' };
-  const said = { to: ['ptySession', sessionId], payload, by: 'sessions-resize', eventId } as const;
+  const said = { to: ['ptySession', sessionId], payload, by: 'sessions-resize', eventId: key.eventId } as const;
   await context.host.submit([draft('session.resized', said)]);
   return { data: { sessionId, cols, rows } };
 }

@@ -18,10 +18,15 @@ export interface Opened {
 export async function opened(
   daemon: TestDaemon,
   script: string,
-  { goal, terminal = {} }: { readonly goal?: string; readonly terminal?: object } = {},
+  {
+    goal,
+    terminal,
+    ...options
+  }: { readonly goal?: string; readonly terminal?: object; readonly timeoutMs?: number } = {},
 ): Promise<Opened> {
   const goalId = goal ?? (await daemon.goal()).goalId;
-  const { runId, sessionId, scopeId } = await daemon.exec(goalId, script, { terminal: { ...size, ...terminal } });
+  const asked = { ...options, terminal: { ...size, ...terminal } };
+  const { runId, sessionId, scopeId } = await daemon.exec(goalId, script, asked);
   return { goalId, runId, sessionId: sessionId!, scopeId: scopeId! };
 }
 
