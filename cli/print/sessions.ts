@@ -14,7 +14,7 @@ export const sessionTable = ({ sessions }: CallResults['sessions.list'], style: 
     heading: ['session', 'work', 'output', 'scope', 'quiet', 'goal', 'name'],
     rows: sessions.map((session) => [
       session.sessionId,
-      session.result === null ? work(session) : result(session.result).replace('killed by ', ''),
+      end(session) ?? work(session),
       output(session, style),
       scope(session, style),
       session.quietMs === null ? null : duration(session.quietMs),
@@ -34,7 +34,7 @@ export function sessionLines(session: SessionView, style: Style): string[] {
         ['name', session.label],
         ['work', work(session)],
         ['result', session.result === null ? null : result(session.result)],
-        ['structured', structured === null ? null : `sha256 ${structured}`],
+        ['reported', structured === null ? null : `JSON, sha256 ${structured}`],
         ['failed by', firstFailure && { text: reasonOf(firstFailure), paint: style.red }],
         ['interrupted', interrupted ? { text: 'yes', paint: style.yellow } : null],
         ['output', capture(session, style)],
@@ -56,7 +56,7 @@ export function sessionLines(session: SessionView, style: Style): string[] {
 export const openedLines = (run: RunView, style: Style): string[] => [
   ...fields([['session', run.sessionId && { text: run.sessionId, paint: style.bold }]], style),
   ...runLines(run, style),
-  style.dim(line`next: custody sessions attach ${run.sessionId}`),
+  style.dim(line`next: custody sessions attach ${run.sessionId} (ctrl-] d leaves it)`),
 ];
 
 export interface AttachView {
@@ -74,8 +74,10 @@ export function attachedLines({ sessionId, how, session }: AttachView, style: St
   return [`${line`session ${sessionId} has ended: ${outcome(session)}`}${failure}`];
 }
 
-const outcome = ({ result: view, workload }: SessionView): string =>
-  view === null ? `how is not known (${spaced(workload)})` : result(view);
+function outcome({ result: view, workload, structured, firstFailure }: SessionView): string {
+  if (view === null) return `how is not known (${spaced(workload)})`;
+  return structured !== null && firstFailure === null ? 'its agent has reported a result' : result(view);
+}
 
 export interface ExportView {
   readonly sessionId: string;
@@ -105,7 +107,7 @@ export function screenLines(
 }
 
 export const sentLines = ({ sessionId, bytes, bracketed }: CallResults['sessions.send']): string[] => [
-  line`${sessionId} took ${bytes} bytes${bracketed ? ', as a paste' : ''}`,
+  line`${sessionId} took ${bytes} ${bytes === 1 ? 'byte' : 'bytes'}${bracketed ? ', as a paste' : ''}`,
 ];
 
 export const resizedLines = ({ sessionId, cols, rows }: CallResults['sessions.resize']): string[] => [
@@ -115,6 +117,14 @@ export const resizedLines = ({ sessionId, cols, rows }: CallResults['sessions.re
 /** `running.needsInput` is the place in a chart; people read `needs input`. */
 const work = ({ workload }: SessionView): string =>
   (workload.split('.').at(-1) as string).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+/** An agent that has reported is ended by its guardian: the signal is how, and the report is what. */
+function end({ result: view, structured, firstFailure }: SessionView): string | null {
+  if (view === null) return null;
+  if (firstFailure?.cause === 'result') return 'bad result';
+  if (structured !== null && firstFailure === null) return 'reported';
+  return result(view).replace('killed by ', '');
+}
 
 /** How much, and in red where something of it is missing. */
 function output({ capture: state, bytes, missing }: SessionView, style: Style): Cell {
@@ -131,4 +141,4 @@ const scope = ({ scope: state }: SessionView, style: Style): Cell =>
   state === 'unverified' ? { text: state, paint: style.red } : spaced(state);
 
 const reasonOf = ({ cause, reason }: { readonly cause: string; readonly reason: string }): string =>
-  `${spaced(cause)}: ${spaced(reason)}`;
+  cause === reason ? spaced(cause) : `${spaced(cause)}: ${spaced(reason)}`;

@@ -131,8 +131,12 @@ it('sessions are one line of an ordinary terminal each', () => {
   };
   const over = { ...session, workload: 'final', capture: 'incomplete', scope: 'unverified', missing: 'ENOSPC' };
   const killed = { ...over, result: { how: 'signaled', code: null, signal: 9, errno: null } };
-  const lines = sessionTable({ sessions: [session, over, killed] as never }, plain);
+  const reported = { ...killed, structured: 'e3b0c442', firstFailure: null };
+  const unfit = { ...killed, structured: null, firstFailure: { cause: 'result', reason: 'schema_invalid' } };
+  const lines = sessionTable({ sessions: [session, over, killed, reported, unfit] as never }, plain);
   expect(lines.map(displayWidth).filter((width) => width > 80)).toEqual([]);
   expect(lines[1]).toMatch(/needs input +118 MiB +unsettled +59s +G0123456789 +review/);
   expect(lines[3]).toMatch(/SIGKILL +118 MiB, cut/);
+  expect(lines[4]).toMatch(/reported +118 MiB, cut/);
+  expect(lines[5]).toMatch(/bad result +118 MiB, cut/);
 });

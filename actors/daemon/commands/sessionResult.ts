@@ -6,9 +6,11 @@ import { OperatingError } from '../../runtime/operatingError.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
+import { eventViews } from '../views/eventView.ts';
 import { statePath } from '../views/scopeView.ts';
 import { textDigest } from './privateText.ts';
 import { resultFile } from './resultFiles.ts';
+import { problemOf } from './resultSchema.ts';
 
 /**
  * Throws, each with exit 13: `result_missing` when nothing was reported, `result_pending` while the status of the agent is
@@ -21,24 +23,37 @@ export async function sessionResult(
 ): Promise<Answer<CallResults['sessions.result']>> {
   const session = required(context.host, 'ptySession', resolveId(context.store, 'ptySession', id));
   const digest = acceptableResult(session);
-  if (digest === null) throw refusalOf(session);
+  if (digest === null) throw refusalOf(session, await reasonAgainst(context, session));
   const { sessionId } = session.context;
   const text = await readFile(resultFile(context, sessionId, digest), 'utf8').catch(() => undefined);
   if (text === undefined || textDigest(text) !== digest) throw unreadable(sessionId, digest);
   return { data: { sessionId, digest, text } };
 }
 
-function refusalOf(session: SessionSnapshot): OperatingError {
+/** What the result that the session failed by was refused for: only its code is recorded, so it is judged once more. */
+async function reasonAgainst(context: DaemonContext, { context: session }: SessionSnapshot): Promise<string> {
+  const { firstFailure, sessionId } = session;
+  if (firstFailure?.cause !== 'result') return '';
+  const actor = { kind: 'ptySession' as const, id: sessionId };
+  const reports = eventViews(context.store.journal.page({ actor, type: 'result.reported' }));
+  const digest = reports.find(({ eventId }) => eventId === firstFailure.eventId)?.payload.resultDigest;
+  const text = await readFile(resultFile(context, sessionId, String(digest)), 'utf8').catch(() => undefined);
+  const problem = text === undefined ? undefined : await problemOf(context, sessionId, text);
+  return problem?.message ?? firstFailure.reason;
+}
+
+function refusalOf(session: SessionSnapshot, why: string): OperatingError {
   const { firstFailure, structured, sessionId } = session.context;
   if (firstFailure?.cause === 'result')
-    return refusal(session, 'result_invalid', `the result that was reported does not count: ${firstFailure.reason}`);
+    return refusal(session, 'result_invalid', `the result that was reported does not count: ${why}`);
   if (structured !== null && !isWorkloadOver(session))
     return refusal(session, 'result_pending', `${sessionId} has reported a result, and its work has not ended yet`);
   if (structured !== null)
     return refusal(session, 'result_not_counted', 'a result was reported, but nobody recorded how its agent ended');
   if (firstFailure !== null) {
     const { cause, reason } = firstFailure;
-    return refusal(session, 'result_missing', `${sessionId} reported none before it failed: ${cause}, ${reason}`);
+    const how = cause === reason ? cause : `${cause}, ${reason}`;
+    return refusal(session, 'result_missing', `${sessionId} reported none before it failed: ${how}`);
   }
   const when = isWorkloadOver(session) ? 'ended without reporting one' : 'has not reported one yet';
   return refusal(session, 'result_missing', `${sessionId} ${when}`);
