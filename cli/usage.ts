@@ -10,6 +10,7 @@ export function usageOf(thrown: CommanderError, program: Command, words: readonl
   const message = thrown.code === 'commander.help' ? `${path} needs one of: ${children.join(', ')}` : text;
   const nearest = /\(Did you mean (?:one of )?([^,?)]+)/.exec(text)?.[1];
   const next = [`${path} --help`];
+  if (thrown.code === 'commander.unknownCommand' && command === program) next.unshift(...namesakes(program, text));
   if (nearest) next.unshift(`${path} ${nearest}`);
   if (/Argument/.test(thrown.code) && thrown.code !== 'commander.invalidArgument')
     next.unshift(`${path} ${command.usage()}`);
@@ -17,6 +18,13 @@ export function usageOf(thrown: CommanderError, program: Command, words: readonl
     next.unshift('custody runs exec GOAL [options] -- CMD... (options of the command itself come after --)');
   }
   return { code: 'usage', message, retryable: false, next, exitCode: 2 };
+}
+
+/** Who types `custody attach` means a command that stands one level below. */
+function namesakes(program: Command, text: string): readonly string[] {
+  const typed = /unknown command '([^']*)'/.exec(text)?.[1];
+  const groups = program.commands.filter(({ commands }) => commands.some((child) => child.name() === typed));
+  return groups.map((group) => `${pathOf(group)} ${typed}`);
 }
 
 export const pathOf = (command: Command): string =>

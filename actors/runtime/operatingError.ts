@@ -92,10 +92,17 @@ export const ambiguousId = (typed: string, matches: readonly string[]): Operatin
     details: { matches },
   });
 
-export const notFound = (what: string, id: string): OperatingError =>
-  new OperatingError({
+/** What the first letter of an id says that it is of. */
+const letters: Readonly<Record<string, string>> = { G: 'goal', R: 'run', W: 'worktree', P: 'session' };
+
+export function notFound(what: string, id: string): OperatingError {
+  const other = letters[id.charAt(0)];
+  const isOther = other !== undefined && other !== what && what in lists;
+  const hint = isOther ? `; ${id.charAt(0)} is the first letter of a ${other}'s id` : '';
+  return new OperatingError({
     code: 'not_found',
-    message: `no ${what} matches ${JSON.stringify(id)}`,
+    message: `no ${what} matches ${JSON.stringify(id)}${hint}`,
     exitCode: 3,
     next: [`custody ${lists[what] ?? 'repos list'}`],
   });
+}

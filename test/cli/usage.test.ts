@@ -13,6 +13,8 @@ const custody = (...args: string[]) => run(args, home);
 describe('what no command understands', () => {
   it.each([
     [['gaols'], 'unknown command', 'custody goals'],
+    [['attach', 'P1'], 'unknown command', 'custody sessions attach'],
+    [['list'], 'unknown command', 'custody runs list'],
     [['goals', 'lst'], 'unknown command', 'custody goals list'],
     [['runs'], 'needs one of: exec, list, show, logs, result, wait, stop', 'custody runs --help'],
     [['goals', 'add'], "missing required argument 'title'", 'custody goals add [options] <title>'],
