@@ -41,6 +41,7 @@ const conflicts: Readonly<Record<string, string>> = {
 /** Guards whose refusal has a meaning of its own in the table of exit codes. */
 const byGuard: Readonly<Record<string, Pick<OperatingErrorFields, 'code' | 'exitCode' | 'message'>>> = {
   revisionExpected: { code: 'revision_conflict', exitCode: 11, message: 'the Goal has another revision by now' },
+  hasAuthoredRound: { code: 'preconditions_unmet', exitCode: 13, message: 'the Goal was added without a request' },
   basisCurrent: { code: 'superseded', exitCode: 12, message: 'the basis is no longer current' },
   'in authority.managed': { code: 'not_controller', exitCode: 4, message: 'another subsystem controls this worktree' },
 };

@@ -124,7 +124,7 @@ function assertUsable(options: ExecOptions): void {
   assertTerminalUsable(options);
 }
 
-/** Throws what the daemon refuses; with --exit-status a command that cannot be executed has a shell's exit status. */
+/** Throws what the daemon refuses, with the name of what cannot be executed; with --exit-status a command that cannot be executed has a shell's exit status. */
 async function launch(
   invocation: Invocation,
   options: ExecOptions,
@@ -150,9 +150,11 @@ async function launch(
   try {
     return await invocation.call('runs.exec', args);
   } catch (cause) {
-    if (!options.exitStatus || !(cause instanceof OperatingError) || cause.code !== 'exec_failed') throw cause;
-    const { code, message, retryable, next, details } = cause;
-    const exitCode = execFailureStatus(details?.errno);
+    if (!(cause instanceof OperatingError) || cause.code !== 'exec_failed') throw cause;
+    const { code, retryable, next, details } = cause;
+    // The daemon keeps no command lines, so it cannot say which one this was.
+    const message = cause.message.replace(/^the command/, JSON.stringify(argv[0]));
+    const exitCode = options.exitStatus ? execFailureStatus(details?.errno) : cause.exitCode;
     throw new OperatingError({ code, message, exitCode, retryable, next, ...(details ? { details } : {}) });
   }
 }

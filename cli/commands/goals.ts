@@ -52,7 +52,10 @@ function registerAdd(goals: Command): void {
   example(
     addRequestId(goals.command('add').description('record a new Goal with its first request'))
       .argument('<title>', 'one line for people')
-      .option('--request <file>', 'what is asked, as text; - reads standard input')
+      .option(
+        '--request <file>',
+        'what is asked, as text; - reads standard input. Without it the Goal stays in the backlog',
+      )
       .option('--queue', 'queue it at once instead of leaving it in the backlog')
       .option('--priority <n>', 'higher goes first (-1000 to 1000)', parseWhole(-1_000, 1_000))
       .option('--node <node>', 'the machine that should do it')

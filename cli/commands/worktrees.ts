@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { action } from '../action.ts';
 import { addRequestId, example } from '../globalOptions.ts';
 import type { Invocation } from '../invocation.ts';
-import { newWorktreeLines, worktreeDetailLines, worktreeLines } from '../print/worktrees.ts';
+import { newWorktreeLines, worktreeDecisionLines, worktreeDetailLines, worktreeLines } from '../print/worktrees.ts';
 
 export function registerWorktrees(program: Command): void {
   const worktrees = program
@@ -81,6 +81,7 @@ function one(verb: 'show' | 'close' | 'seal') {
       verb === 'show'
         ? await invocation.call('worktrees.show', { id })
         : await invocation.call(`worktrees.${verb}`, { id, requestId: invocation.requestId });
-    return invocation.output.answer(answer, worktreeDetailLines, (data) => [data.generationId]);
+    const print = verb === 'show' ? worktreeDetailLines : worktreeDecisionLines;
+    return invocation.output.answer(answer, print, (data) => [data.generationId]);
   };
 }

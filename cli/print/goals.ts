@@ -23,8 +23,8 @@ export const goalLines = (goals: readonly GoalView[], style: Style): string[] =>
   });
 
 export function newGoalLines(goal: GoalView, style: Style): string[] {
-  const next =
-    goal.status === 'backlog' ? `custody goals queue ${goal.goalId}` : `custody worktrees add ${goal.goalId}`;
+  const isWaiting = goal.status === 'backlog' && goal.round > 0;
+  const next = isWaiting ? `custody goals queue ${goal.goalId}` : `custody worktrees add ${goal.goalId}`;
   return [
     `${style.bold(line`${goal.goalId}`)} ${line`${goal.status}, round ${goal.round}: ${goal.title}`}`,
     style.dim(line`next: ${next}`),

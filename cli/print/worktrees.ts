@@ -58,6 +58,17 @@ export function worktreeDetailLines(worktree: WorktreeView, style: Style): strin
   ];
 }
 
+/** After `close` and `seal`, when there is one thing to do next. */
+export function worktreeDecisionLines(worktree: WorktreeView, style: Style): string[] {
+  const { generationId, path } = worktree;
+  const next: Readonly<Record<string, string>> = {
+    closing: line`custody worktrees seal ${generationId}`,
+    sealed: line`git worktree remove ${path}, if nobody needs the directory (its branch stays)`,
+  };
+  const command = next[worktree.lifecycle];
+  return [...worktreeDetailLines(worktree, style), ...(command ? [style.dim(`next: ${command}`)] : [])];
+}
+
 const lifecycle = ({ lifecycle: text }: WorktreeView, style: Style) => ({
   text,
   paint: text === 'sealed' ? style.green : (same: string) => same,

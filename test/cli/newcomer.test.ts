@@ -64,6 +64,23 @@ describe('a newcomer', () => {
     expect(refused.stderr).toMatch(/\n {2}try: \S/);
   });
 
+  it('is told which program is not there, and which Goal has nothing to be queued for', async () => {
+    const { stderr } = await here.custody(['runs', 'exec', goalId, '--', 'no-such-program']);
+    expect(stderr).toContain('"no-such-program" could not be executed (ENOENT)');
+    const empty = (await here.ask(['goals', 'add', 'without a request'])).data.goalId;
+    const refused = await here.custody(['goals', 'queue', empty]);
+    expect(refused.stderr).toContain('was added without a request (preconditions_unmet)');
+    expect(refused.stderr).toContain('try: custody goals add TITLE --request FILE --queue');
+  });
+
+  it('is led from the end of the work to the end of its directory', async () => {
+    const own = await here.goalWithWorktree();
+    expect(await seen('worktrees', 'close', own.generationId)).toContain(
+      `next: custody worktrees seal ${own.generationId}`,
+    );
+    expect(await seen('worktrees', 'seal', own.generationId)).toMatch(/next: git worktree remove \//);
+  });
+
   it('hears nothing of a quiet init that succeeds', async () => {
     const home = emptyHome();
     for (const _ of ['the first', 'another'])

@@ -17,6 +17,8 @@ import { awaitScopes } from './waiting.ts';
 
 const by = 'operator';
 
+const addWithRequest = 'custody goals add TITLE --request FILE --queue';
+
 export async function addGoal(
   context: DaemonContext,
   args: ParsedArguments<'goals.add'>,
@@ -31,7 +33,7 @@ export async function addGoal(
       code: 'preconditions_unmet',
       message: 'only a Goal with a request can be queued',
       exitCode: 13,
-      next: ['custody goals add TITLE --request FILE --queue'],
+      next: [addWithRequest],
     });
   }
   const to = ['goal', goalId] as const;
@@ -131,7 +133,8 @@ export async function queueGoal(
   const [outcome] = await host.submit([
     draft('goal.queued', { to: ['goal', goalId], payload, by, eventId: key.eventId }),
   ]);
-  assertAccepted([outcome!], [`custody goals show ${goalId}`]);
+  const isEmpty = outcome!.guards?.includes('hasAuthoredRound') ?? false;
+  assertAccepted([outcome!], [isEmpty ? addWithRequest : `custody goals show ${goalId}`]);
   return { data: decision(context, goalId, firstOutcome(outcome!)) };
 }
 
