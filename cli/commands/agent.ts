@@ -35,7 +35,10 @@ export function registerAgent(program: Command): void {
     agent
       .command('boundary')
       .description('ask whether to go on; exit 12 when a decision has moved the Goal on')
-      .argument('<name>', 'the boundary that the work has come to')
+      .argument(
+        '<name>',
+        'what the work has come to: candidateRefresh, replacementQuality, replacementGovernance, publication, integration or settlement',
+      )
       .action(inSession(boundary)),
     'custody agent boundary publication || exit',
   );

@@ -111,7 +111,7 @@ function registerReading(sessions: Command): void {
       .description('the transcript for other programs; exit 5 and the reasons when it is not complete')
       .argument(...sessionArgument)
       .addOption(new Option('--format <format>', 'which form (default: raw)').choices(['raw', 'asciicast', 'text']))
-      .option('-o, --output <file>', 'where to (default: standard output)')
+      .option('-o, --output <file>', 'where to, in place of what is there (default: standard output)')
       .action(action(exportIt)),
     'custody sessions export P5m --format asciicast -o session.cast',
   );

@@ -39,6 +39,8 @@ async function asked<T>(question: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof ScreenError)) throw error;
     const isPattern = error.code === 'pattern_invalid' || error.code === 'pattern_too_slow';
-    throw new HostError(isPattern ? error.code : 'screen_unavailable', error.message);
+    throw isPattern
+      ? new HostError(error.code, error.detail ?? error.message)
+      : new HostError('screen_unavailable', error.message);
   }
 }

@@ -23,12 +23,15 @@ const nextSteps: Readonly<Record<ScreenErrorCode, string>> = {
 /** A question about a screen that got no screen for an answer. */
 export class ScreenError extends Error {
   readonly code: ScreenErrorCode;
+  /** The message without its code. */
+  readonly detail: string | undefined;
   readonly next: readonly string[];
 
   constructor(code: ScreenErrorCode, detail?: string) {
     super(detail === undefined ? code : `${code}: ${detail}`);
     this.name = 'ScreenError';
     this.code = code;
+    this.detail = detail;
     this.next = [nextSteps[code]];
   }
 }

@@ -9,6 +9,11 @@ it('lists, shows, waits, resizes and stops; lists hold no byte of what was said 
   const wait = (...words: string[]) => own.json(['sessions', 'wait', sessionId, ...words, '--timeout', '30s']);
   expect(await wait('--for', 'canary-output')).toMatchObject({ ok: true, data: { sessionId } });
   expect(await wait('--regex', 'canary-\\w+')).toMatchObject({ ok: true });
+  expect((await wait('--regex', '(')).error).toMatchObject({
+    code: 'pattern_invalid',
+    message: expect.stringMatching(/^Invalid regular expression/),
+    next: ['custody sessions wait --help'],
+  });
   expect(await wait('--quiet', '50ms')).toMatchObject({ ok: true });
   const list = await own.custody(['sessions', 'list', '--goal', goalId, '--json']);
   expect(JSON.parse(list.stdout).data.sessions).toMatchObject([{ sessionId, runId, capture: 'capturing', cols: 80 }]);

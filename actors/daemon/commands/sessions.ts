@@ -246,6 +246,7 @@ const exitCodes: Readonly<Record<string, number>> = {
   host_gone: 10,
   screen_unavailable: 10,
   pattern_invalid: 2,
+  pattern_too_slow: 2,
 };
 
 function refusal(error: HostError, sessionId: string): OperatingError {
@@ -257,7 +258,7 @@ function refusal(error: HostError, sessionId: string): OperatingError {
       message: error.message,
       exitCode,
       retryable: exitCode === 10,
-      next: [`custody sessions screen ${sessionId}`],
+      next: [exitCode === 2 ? 'custody sessions wait --help' : `custody sessions screen ${sessionId}`],
       details: { sessionId },
     },
     error,

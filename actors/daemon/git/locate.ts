@@ -71,6 +71,6 @@ function notARepository(path: string, why: string): OperatingError {
     code: 'not_a_repository',
     message: `${JSON.stringify(path)} is not inside a git repository: ${why}`,
     exitCode: 13,
-    next: ['git init', 'custody repos add PATH'],
+    next: ['custody goals add TITLE --repo PATH', 'custody repos add PATH', 'git init'],
   });
 }
