@@ -63,6 +63,8 @@ it('is recorded as soon as there is room', async () => {
   const kept = keepContractCurrent(parts);
   await refused;
   expect(isContractCurrent(store, guardian.digest)).toBe(false);
+  // A second check would find nothing to check, and say so.
+  guardian.path = '/nowhere';
   letGo();
   await kept;
   expect(isContractCurrent(store, guardian.digest)).toBe(true);
