@@ -1,5 +1,5 @@
 /** Agents are not operators (ruling 24): the command line inside of a run, by the program that its user has. */
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { cliProgram } from '../support/daemonProcess.ts';
@@ -55,6 +55,8 @@ it.each([
     });
   }
   expect(await own.daemon.call('goals.show', { id: other })).toMatchObject({ status: 'todo' });
+  expect(await own.daemon.events({ actor: sessionId, type: 'session.inputSent' })).toEqual([]);
+  expect(existsSync(own.file('exported'))).toBe(false);
 });
 
 it('lets a session do what was granted to it at its launch', async () => {

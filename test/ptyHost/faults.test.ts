@@ -114,7 +114,7 @@ describe('descriptors', () => {
     expect(mastersOf(host.child.pid!)).toEqual([]);
   });
 
-  it('of one terminal are in no other session, so closing it hangs it up (657)', async () => {
+  it('of one terminal are in no other session, so closing it hangs it up (node-pty #657)', async () => {
     const host = await ptyHost();
     const daemon = await host.daemon();
     const first = await host.open(daemon, ['cat']);
