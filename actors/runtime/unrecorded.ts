@@ -102,5 +102,5 @@ const unavailable = (why: string, wayOut: string): OperatingError =>
     code: 'memory_unavailable',
     message: `a terminal that is not recorded needs memory to lie in: ${why}`,
     exitCode: 8,
-    next: [wayOut, 'launch it with a transcript'],
+    next: [wayOut, 'custody runs exec GOAL --pty --transcript -- CMD... records it on the disk'],
   });

@@ -23,7 +23,7 @@ const unrecorded = (): OperatingError =>
     code: 'transcript_not_recorded',
     message: 'what this terminal said was by choice not recorded, and is gone with it',
     exitCode: 13,
-    next: ['custody runs exec GOAL --pty -- CMD... records'],
+    next: ['custody runs exec GOAL --pty --transcript -- CMD... records'],
   });
 
 export function unreadable(codes: readonly string[]): OperatingError {

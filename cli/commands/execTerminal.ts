@@ -19,7 +19,7 @@ export interface TerminalFlags {
   readonly idle?: number;
   readonly startup?: number;
   readonly resultSchema?: string;
-  /** False with --no-transcript. */
+  /** True with --transcript, false with --no-transcript; absent where the configuration decides. */
   readonly transcript?: boolean;
   readonly grant?: readonly Grant[];
   readonly attach?: boolean;
@@ -37,6 +37,7 @@ export function addTerminalOptions(command: Command): void {
     .option('--idle <duration>', 'with --pty: longest silence, then it is ended', parseDuration)
     .option('--startup <duration>', 'with --pty: longest time until it says something', parseDuration)
     .option('--result-schema <file>', 'with --pty: JSON Schema that `custody agent result` has to fit')
+    .option('--transcript', 'with --pty: keep what it says on the disk (default: as configured)')
     .option('--no-transcript', 'with --pty: write nothing of what it says to the disk')
     .option('--grant <right>', 'with --pty: let it use custody for more: goals or sessions (repeatable)', grantOf)
     .option('--attach', 'with --pty: show it here and type into it at once');
@@ -51,11 +52,10 @@ function grantOf(value: string, before: readonly Grant[] = []): readonly Grant[]
 export function assertTerminalUsable(options: TerminalFlags): void {
   const { pty, stdin, attach, wait, follow } = options;
   const flags = { size: '--size', term: '--term', idle: '--idle', startup: '--startup', attach: '--attach' } as const;
-  const given = Object.entries({ ...flags, resultSchema: '--result-schema', grant: '--grant' }).find(
+  const transcript = options.transcript === false ? '--no-transcript' : '--transcript';
+  const given = Object.entries({ ...flags, resultSchema: '--result-schema', grant: '--grant', transcript }).find(
     ([name]) => options[name as keyof TerminalFlags] !== undefined,
   );
-  if (!pty && options.transcript === false)
-    throw usage('--no-transcript needs --pty', ['custody runs exec GOAL --pty --no-transcript -- CMD...']);
   if (!pty && given) throw usage(`${given[1]} needs --pty`, [`custody runs exec GOAL --pty ${given[1]} ... -- CMD...`]);
   if (pty && stdin !== undefined) {
     throw usage('a terminal is its own standard input: --stdin and --pty exclude each other', [
@@ -87,7 +87,7 @@ export async function terminalOf(options: TerminalFlags): Promise<CallArguments<
     startupMs,
     resultSchema: schema,
     grants: grant && [...grant],
-    recorded: transcript === false ? false : undefined,
+    recorded: transcript,
   };
 }
 

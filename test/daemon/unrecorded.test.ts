@@ -97,7 +97,9 @@ describe('PRIV-02: a terminal that is not recorded', () => {
     const daemon = await testDaemon({ env: { CUSTODY_TRANSCRIPTS: 'none' } }).start();
     const silent = await opened(daemon, talk);
     expect(await over(daemon, silent.sessionId)).toMatchObject({ capture: 'unrecorded' });
-    const kept = await opened(daemon, talk, { terminal: { recorded: true } });
+    const { goalId } = await daemon.goal();
+    const asked = ['runs', 'exec', goalId, '--pty', '--transcript', '--json', '--', 'sh', '-c', talk];
+    const { data: kept } = JSON.parse((await custody(daemon, ...asked)).stdout);
     expect(await over(daemon, kept.sessionId)).toMatchObject({ capture: 'complete' });
     expect(readdirSync(await placeOf(daemon, kept.sessionId))).toContain('raw.000001');
     expect(holders(daemon)).toHaveLength(1);
@@ -110,7 +112,9 @@ describe('PRIV-02: a terminal that is not recorded', () => {
     const { data } = JSON.parse((await custody(daemon, ...asked)).stdout);
     await shows(daemon, data.sessionId, canary);
     expect(holders(daemon)).toEqual([]);
-    const without = await custody(daemon, 'runs', 'exec', goalId, '--no-transcript', '--', 'true');
-    expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('--no-transcript needs --pty') });
+    for (const option of ['--no-transcript', '--transcript']) {
+      const without = await custody(daemon, 'runs', 'exec', goalId, option, '--', 'true');
+      expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining(`${option} needs --pty`) });
+    }
   });
 });
