@@ -17,7 +17,8 @@ const keyOf = ({ stateDir }: Place): string => join(stateDir, 'operator.key');
 const form = /^[0-9a-f]{64}$/;
 
 /** What a session may be granted at its launch: to drive other sessions, to create Goals. */
-export type Grant = 'goals' | 'sessions';
+export const grantable = ['goals', 'sessions'] as const;
+export type Grant = (typeof grantable)[number];
 
 /** Whom a credential speaks for. */
 export type Rights =

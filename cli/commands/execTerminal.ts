@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CallArguments } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
-import type { Grant } from '../../actors/runtime/credentials.ts';
+import { type Grant, grantable } from '../../actors/runtime/credentials.ts';
 import type { OperatingError } from '../../actors/runtime/operatingError.ts';
 import { parseDuration } from '../duration.ts';
 import { usage } from '../failure.ts';
@@ -44,7 +44,8 @@ export function addTerminalOptions(command: Command): void {
 }
 
 function grantOf(value: string, before: readonly Grant[] = []): readonly Grant[] {
-  if (value === 'goals' || value === 'sessions') return [...before, value];
+  const grant = grantable.find((one) => one === value);
+  if (grant !== undefined) return [...before, grant];
   throw new InvalidArgumentError('Give goals (look at Goals, create them) or sessions (look at them, type into them).');
 }
 

@@ -4,6 +4,7 @@
  * The command line imports types from here only, so that it starts without loading a validator.
  */
 import { z } from 'zod';
+import { grantable } from '../../runtime/credentials.ts';
 
 const id = z.string().min(1).max(64);
 const requestId = z.string().min(1).max(128).optional();
@@ -94,10 +95,7 @@ export const callSchemas = {
         /** JSON Schema that `agent result` has to fit. */
         resultSchema: z.record(z.string(), z.unknown()).optional(),
         /** What its token may be used for besides the agent verbs of its own Goal (ruling 24). */
-        grants: z
-          .array(z.enum(['goals', 'sessions']))
-          .max(2)
-          .optional(),
+        grants: z.array(z.enum(grantable)).max(grantable.length).optional(),
       })
       .optional(),
     requestId,
