@@ -45,7 +45,7 @@ describe('a workload with a terminal', () => {
     await launch.exited;
   });
 
-  it('has a description of its own on 0 to 2, which blocks, and nothing above', async () => {
+  it('has a description of its own on 0 to 2, which blocks, and nothing above (ruling 19)', async () => {
     const { terminal, launch } = await runInTerminal(['cat']); // a shell keeps copies while it redirects
     terminal.type('up\r');
     await terminal.saw('up\r\nup\r\n');

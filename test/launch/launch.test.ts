@@ -126,7 +126,7 @@ describe('a launch', () => {
     expect(scopes.map((scope) => scope.receipt('exit').code)).toEqual(scopes.map((_, at) => at));
   });
 
-  it('gives the guardian nothing of our environment', async () => {
+  it('gives the guardian nothing of our environment, and says nothing in its arguments (ruling 19)', async () => {
     const script = 'tr "\\0" "\\n" < /proc/$PPID/environ 2>/dev/null | grep -c .';
     const scope = await runToEnd(['sh', '-c', `${script}; tr '\\0' ' ' < /proc/$PPID/cmdline`]);
     const [variables, commandLine] = scope.stdout().split('\n');
