@@ -49,13 +49,15 @@ export interface Patience {
  */
 export async function exchange(path: string, message: Message, patience: Patience): Promise<Answer> {
   const { answerWithinMs, signal } = patience;
+  // Before there is a connection: what cannot be sent must not leave one behind that nobody listens to.
+  const wire = wireForm(message);
   const socket = await withSocketAddress(path, connected);
   const giveUp = () => socket.destroy(new Silent('no answer'));
   signal?.addEventListener('abort', giveUp, { once: true });
   const timer = answerWithinMs > 0 ? setTimeout(giveUp, answerWithinMs) : undefined;
   try {
     const chunks = received(socket);
-    socket.write(wireForm(message));
+    socket.write(wire);
     let head: Buffer = Buffer.alloc(0);
     for (;;) {
       const { done, value } = await chunks.next();

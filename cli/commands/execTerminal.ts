@@ -101,11 +101,15 @@ async function schemaIn(file: string): Promise<Record<string, unknown>> {
   const text = (await readInput('--result-schema', file, largestSchema)).toString('utf8');
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    // What is nested so deeply that it cannot be written again could not be sent either.
+    if (typeof value === 'object' && value !== null && !Array.isArray(value) && JSON.stringify(value) !== '')
+      return value as Record<string, unknown>;
   } catch {
     // Said below.
   }
-  throw usage(`--result-schema ${file}: it is no JSON object`, ['--result-schema FILE with a JSON Schema']);
+  throw usage(`--result-schema ${file}: it is no JSON object, or nested too deeply`, [
+    '--result-schema FILE with a JSON Schema',
+  ]);
 }
 
 export async function attachTo(invocation: Invocation, sessionId: string, flags: TerminalFlags): Promise<number> {

@@ -30,8 +30,8 @@ export class RememberedInputs {
   }
 
   /** Everything that was typed and is remembered, oldest first. */
-  get all(): { readonly inputId: string; readonly bytes: number }[] {
-    return [...this.#byId].flatMap(([inputId, { sent }]) => (sent ? [{ inputId, bytes: sent.bytes }] : []));
+  get all(): (Sent & { readonly inputId: string; readonly digest: string })[] {
+    return [...this.#byId].flatMap(([inputId, { sent, digest }]) => (sent ? [{ inputId, ...sent, digest }] : []));
   }
 
   /** Types unless it was done before, or is being done. Throws `input_id_reused`, and what `type` throws. */

@@ -1,5 +1,5 @@
 /** Input that somebody sends by request: written once, as the program wants it, and acknowledged. */
-import { createHash } from 'node:crypto';
+import { inputDigest } from '../wire/inputDigest.ts';
 import type { RequestOf } from '../wire/messages.ts';
 import { pasted } from './paste.ts';
 import type { Sent } from './rememberedInputs.ts';
@@ -16,13 +16,7 @@ export async function sent(session: Session, request: Send): Promise<Sent & { re
     session.noteTyped(inputId, outcome.bytes);
     return outcome;
   };
-  return session.inputs.once(inputId, digestOf(request), type);
-}
-
-function digestOf({ bytes, applicationBytes, paste, enter }: Send): string {
-  return createHash('sha256')
-    .update(JSON.stringify([bytes, applicationBytes, paste, enter]))
-    .digest('base64');
+  return session.inputs.once(inputId, inputDigest(request), type);
 }
 
 /** Acknowledged when the kernel has the last byte, which is not yet: when the program has read it. */

@@ -41,6 +41,15 @@ describe('a daemon that is not there', () => {
   });
 });
 
+it('a request that cannot be written is an error of the call, and of nothing besides', async () => {
+  const client = await clientOf(() => {});
+  const endless: { self?: unknown; requestId?: string } = {};
+  endless.self = endless;
+  await expect(client.watchedCall('pause', endless)).rejects.toBeInstanceOf(TypeError);
+  // A connection that was left behind would say so now, to nobody.
+  await new Promise((resolve) => setImmediate(resolve));
+});
+
 describe('a daemon that dies during a call', () => {
   it.each([
     ['before it answers', (connection: Socket) => connection.destroy()],

@@ -1,4 +1,5 @@
 /** runs exec --pty: the same launch, in a terminal of its own. */
+import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exited, testTerminal } from '../support/terminal.ts';
 import { sessions } from '../support/terminalSessions.ts';
@@ -78,4 +79,15 @@ it('refuses options that a terminal cannot have, or only a terminal has', async 
     const { stdout } = await own.custody(['runs', 'exec', 'G', '--json', ...words, '--', 'true']);
     expect(JSON.parse(stdout), words.join(' ')).toMatchObject({ error: { code: 'usage' } });
   }
+});
+
+it('refuses a schema that could not be sent', async () => {
+  const own = await sessions();
+  const { goalId } = await own.daemon.goal();
+  const schema = own.file('schema.json');
+  writeFileSync(schema, `${'{"properties":{"a":'.repeat(5_000)}{}${'}}'.repeat(5_000)}`);
+  const options = ['--pty', '--result-schema', schema, '--json'];
+  const { code, stdout } = await own.custody(['runs', 'exec', goalId, ...options, '--', 'true']);
+  expect(code).toBe(2);
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'usage' } });
 });

@@ -9,6 +9,8 @@ import { opened, over, size } from './support/terminals.ts';
 const resultsOf = ({ home }: TestDaemon): string => join(home.stateDir, 'results');
 const kept = (daemon: TestDaemon): string[] => (existsSync(resultsOf(daemon)) ? readdirSync(resultsOf(daemon)) : []);
 
+const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+
 async function speaker(daemon: TestDaemon, resultSchema: object) {
   const { sessionId } = await opened(daemon, 'exec cat', { terminal: { resultSchema } });
   return { sessionId, token: sessionToken(operatorKey(daemon.home), sessionId) };
@@ -47,6 +49,19 @@ describe('a result', () => {
       firstFailure: { cause: 'result', reason: 'schema_endless' },
     });
   });
+
+  it.each([
+    ['a schema that refers to itself', { $ref: '#' }, '1'],
+    ['a value without an end', { $ref: '#/$defs/a', $defs: { a: { items: { $ref: '#/$defs/a' } } } }, deep],
+  ])('that cannot be compared is a failure of the result, not of the daemon: %s', async (_, resultSchema, result) => {
+    const daemon = await testDaemon({ env: { CUSTODY_GRACE_MS: '0' } }).start();
+    const session = await speaker(daemon, resultSchema);
+    expect(await daemon.refusal('agent.result', { session, result })).toMatchObject({
+      code: 'result_invalid',
+      details: { reasonCode: 'schema_endless' },
+    });
+    expect(await over(daemon, session.sessionId)).toMatchObject({ firstFailure: { reason: 'schema_endless' } });
+  });
 });
 
 describe('a launch with a schema', () => {
@@ -77,6 +92,8 @@ describe('a launch with a schema', () => {
     expect(kept(daemon)).toEqual([`${sessionId}.schema.json`]);
     expect(statSync(join(resultsOf(daemon), kept(daemon)[0]!)).mode & 0o777).toBe(0o600);
     expect(await daemon.call('runs.exec', args)).toMatchObject({ sessionId });
+    const other = { ...args, terminal: { ...size, resultSchema: { type: 'string' } } };
+    expect(await daemon.refusal('runs.exec', other)).toMatchObject({ code: 'event_id_conflict', exitCode: 11 });
     expect(kept(daemon)).toEqual([`${sessionId}.schema.json`]);
   });
 });

@@ -67,3 +67,20 @@ it('typed to an agent that is being ended: it is journaled all the same', async 
   await stopping;
   expect(readFileSync(file, 'utf8')).toBe('end\n');
 });
+
+it('typed under an id that was used for another input: refused, by this daemon and the next', async () => {
+  const { daemon, sessionId, lines } = await withReader();
+  const first = send(sessionId, 'once', 'the-same');
+  await daemon.call('sessions.send', first);
+  for (let daemons = 0; daemons < 2; daemons += 1) {
+    expect(await daemon.refusal('sessions.send', send(sessionId, 'twice', 'the-same'))).toMatchObject({
+      code: 'event_id_conflict',
+      exitCode: 11,
+    });
+    expect(await daemon.call('sessions.send', first)).toMatchObject({ bytes: 5 });
+    await daemon.restart();
+  }
+  await daemon.call('sessions.send', send(sessionId, 'end', 'the-last'));
+  await over(daemon, sessionId);
+  expect(lines()).toEqual(['once', 'end']);
+});

@@ -6,6 +6,7 @@ import { InputError } from '../../pty/host/inputQueue.ts';
 import { RememberedInputs } from '../../pty/host/rememberedInputs.ts';
 import { FrameReader, jsonFrame } from '../../pty/wire/frames.ts';
 import { HostClient } from '../../pty/wire/hostClient.ts';
+import { inputDigest } from '../../pty/wire/inputDigest.ts';
 import { workDirectory } from '../guardian/support/scope.ts';
 import { ptyHost, storedIn } from './support/host.ts';
 
@@ -32,8 +33,8 @@ describe('an input that is sent again under its id', () => {
     await next.ask(line(id, 'two', 'i2'));
     expect(await next.ask({ do: 'inputs', sessionId: id })).toEqual({
       inputs: [
-        { inputId: 'i1', bytes: 4 },
-        { inputId: 'i2', bytes: 4 },
+        { inputId: 'i1', ...sent, digest: inputDigest(request) },
+        { inputId: 'i2', ...sent, digest: inputDigest(line(id, 'two', 'i2')) },
       ],
     });
     await next.until(() => storedIn(transcriptDir).includes('two'));

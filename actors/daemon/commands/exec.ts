@@ -21,6 +21,7 @@ import { type Recipe, recipeDigest, type TerminalRecipe } from '../launch/recipe
 import { admissionOf } from '../root.ts';
 import { statePath } from '../views/scopeView.ts';
 import { launchAnswer, recordedOutcome } from './launchAnswer.ts';
+import { textDigest } from './privateText.ts';
 import { type RequestKey, requestKey, reusedRequest, wasApplied } from './requestIds.ts';
 import { dropResultSchema, keepResultSchema } from './resultSchema.ts';
 
@@ -61,7 +62,7 @@ async function launched(context: DaemonContext, identity: Identity, args: Argume
   const schema = args.terminal?.resultSchema;
   if (schema === undefined) return admitted(context, identity, args);
   const { sessionId } = identity;
-  await keepResultSchema(context, sessionId, schema);
+  await keepResultSchema(context, sessionId, JSON.stringify(schema));
   try {
     return await admitted(context, identity, args);
   } finally {
@@ -138,8 +139,9 @@ const isRecorded = ({ config }: DaemonContext, { terminal }: Arguments): boolean
 
 function terminalOf({ terminal, recorded }: Asked, sessionId: string): TerminalRecipe | undefined {
   if (terminal === undefined) return undefined;
-  const { cols, rows, term, grants = [] } = terminal;
-  return { sessionId, cols, rows, term, grants: [...new Set(grants)].sort(), recorded };
+  const { cols, rows, term, grants = [], resultSchema } = terminal;
+  const schemaDigest = resultSchema && textDigest(JSON.stringify(resultSchema));
+  return { sessionId, cols, rows, term, grants: [...new Set(grants)].sort(), recorded, schemaDigest };
 }
 
 const stdinOf = ({ stdin }: Arguments): Buffer | null => (stdin === undefined ? null : Buffer.from(stdin, 'base64'));

@@ -10,10 +10,10 @@ import { schemaFile } from './resultFiles.ts';
 type Parts = Pick<DaemonContext, 'places' | 'schemaWorker'>;
 
 /** Throws `result_schema_unusable` (exit 2) for what is no JSON Schema that can be gone by. */
-export async function keepResultSchema(parts: Parts, sessionId: string, schema: object): Promise<void> {
+export async function keepResultSchema(parts: Parts, sessionId: string, schema: string): Promise<void> {
   const verdict = await checkAgainstSchema(parts.schemaWorker, { schema });
   if (verdict.is !== 'valid') throw unusable(verdict.message);
-  await keepPrivateText(schemaFile(parts, sessionId), JSON.stringify(schema));
+  await keepPrivateText(schemaFile(parts, sessionId), schema);
 }
 
 /** Of a launch that was refused: nobody would ever ask for it, or remove it. */
@@ -38,16 +38,15 @@ const perSession = new Serial();
 
 /** Undefined for a result that counts. */
 export async function problemOf(parts: Parts, sessionId: string, text: string): Promise<Problem | undefined> {
-  let given: unknown;
   try {
-    given = JSON.parse(text);
+    JSON.parse(text);
   } catch {
     return { reasonCode: 'not_json', message: 'it is not JSON' };
   }
   const schema = await schemaOf(parts, sessionId);
   if (schema === undefined) return undefined;
   const verdict = await perSession.run(sessionId, () =>
-    checkAgainstSchema(parts.schemaWorker, { schema, value: { given } }),
+    checkAgainstSchema(parts.schemaWorker, { schema, value: text }),
   );
   return verdict.is === 'valid' ? undefined : problemIn(verdict);
 }
@@ -59,9 +58,9 @@ function problemIn(verdict: Exclude<Verdict, { is: 'valid' }>): Problem {
   return { reasonCode: 'schema_endless', message: `it cannot be compared with its schema: ${message}` };
 }
 
-async function schemaOf(parts: Parts, sessionId: string): Promise<object | undefined> {
+async function schemaOf(parts: Parts, sessionId: string): Promise<string | undefined> {
   try {
-    return JSON.parse(await readFile(schemaFile(parts, sessionId), 'utf8')) as object;
+    return await readFile(schemaFile(parts, sessionId), 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -2,6 +2,7 @@
 import { isCaptureOver, isWorkloadOver, type SessionSnapshot } from '../../../machines/ptySession.ts';
 import type { Ask } from '../../../pty/wire/hostClient.ts';
 import { HostError } from '../../../pty/wire/hostError.ts';
+import { inputDigest } from '../../../pty/wire/inputDigest.ts';
 import type { SessionReport, WaitCondition } from '../../../pty/wire/messages.ts';
 import { everyActor, required, resolveId, warningsOf } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
@@ -74,8 +75,10 @@ async function typed(
 ): Promise<Answer<CallResults['sessions.send']>> {
   const former = formerOf(context, { sessionId, key, type: 'session.inputSent' });
   if (former !== undefined) {
-    // Typing it again is what a repeated request must not do; how much it was is all that is known of the first.
-    return { data: { sessionId, bytes: Number(former.bytes ?? 0), bracketed: false }, warnings: [repeated] };
+    // Typing it again is what a repeated request must not do. What the first was only its holder knows, while it remembers.
+    const { digest, bracketed = false } = (await context.sessions.remembered(sessionId, key.eventId)) ?? {};
+    if (digest !== undefined && digest !== inputDigest(args)) throw reusedRequest(key.requestId);
+    return { data: { sessionId, bytes: Number(former.bytes ?? 0), bracketed }, warnings: [repeated] };
   }
   const { bytes: text, applicationBytes, paste, enter } = args;
   const { eventId: inputId, requestId } = key;

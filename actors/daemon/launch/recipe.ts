@@ -26,6 +26,8 @@ export interface TerminalRecipe {
   readonly term: string;
   readonly grants: readonly Grant[];
   readonly recorded: boolean;
+  /** Of the schema that its result has to fit. */
+  readonly schemaDigest?: string | undefined;
 }
 
 /** Lowercase hex SHA-256 over length-prefixed parts, so that no two recipes share a spelling. */
@@ -43,6 +45,7 @@ export function recipeDigest(recipe: Recipe): string {
   // Absent parts add nothing, so that requests of earlier versions keep their digests.
   if (recipe.terminal) part(`terminal ${recipe.terminal.term}`);
   if (recipe.terminal?.recorded === false) part('unrecorded');
+  if (recipe.terminal?.schemaDigest !== undefined) part(`schema ${recipe.terminal.schemaDigest}`);
   for (const grant of recipe.terminal?.grants ?? []) part(`grant ${grant}`);
   return hash.digest('hex');
 }

@@ -1,10 +1,11 @@
 /** What an agent has reported, compared with the JSON Schema that its launch asked for, in a thread that may hang. */
 import { Worker } from 'node:worker_threads';
 
+/** Both as JSON texts: what is nested deeply enough cannot be handed to a thread as a value. */
 export interface Question {
-  readonly schema: object;
+  readonly schema: string;
   /** Absent when only the schema is asked about. */
-  readonly value?: { readonly given: unknown };
+  readonly value?: string;
 }
 
 export type Verdict =
@@ -12,7 +13,7 @@ export type Verdict =
   /** `message` names the place and the rule, never the value. */
   | { readonly is: 'invalid'; readonly message: string }
   | { readonly is: 'unusable'; readonly message: string }
-  /** It took longer than anything that means well, or more memory. */
+  /** It took longer than anything that means well, or more memory, or refers to itself for ever. */
   | { readonly is: 'endless'; readonly message: string };
 
 /** A thousand times what the largest value that is taken needs; without it a pattern would never let go of its thread. */

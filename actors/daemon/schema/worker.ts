@@ -22,7 +22,8 @@ const options = {
 const isDraft7 = (schema: object): boolean =>
   '$schema' in schema && /^http:\/\/json-schema\.org\/draft-07\/schema#?$/.test(String(schema.$schema));
 
-function verdictOn({ schema, value }: Question): Verdict {
+function verdictOn({ schema: text, value }: Question): Verdict {
+  const schema = JSON.parse(text) as object;
   const ajv = new (isDraft7(schema) ? Ajv : Ajv2020)(options);
   let fits: ReturnType<typeof ajv.compile>;
   try {
@@ -30,7 +31,13 @@ function verdictOn({ schema, value }: Question): Verdict {
   } catch (error) {
     return { is: 'unusable', message: (error as Error).message };
   }
-  if (value === undefined || fits(value.given)) return { is: 'valid' };
+  try {
+    if (value === undefined || fits(JSON.parse(value))) return { is: 'valid' };
+  } catch (error) {
+    // A schema that refers to itself without going down into the value, or a value that goes down for ever.
+    if (error instanceof RangeError) return { is: 'endless', message: 'it is nested without an end' };
+    throw error;
+  }
   const [first] = fits.errors ?? [];
   return { is: 'invalid', message: `${first?.instancePath || 'it'} ${first?.message ?? 'does not fit'}` };
 }

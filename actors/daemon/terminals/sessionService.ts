@@ -45,6 +45,13 @@ export interface TypedInput {
   readonly bytes: number;
 }
 
+/** What its holder knows of an input. A host of an earlier version says neither. */
+export interface RememberedInput extends TypedInput {
+  readonly bracketed?: boolean;
+  /** See inputDigest. */
+  readonly digest?: string;
+}
+
 export class SessionService {
   readonly #parts: Parts;
   /** The newest output of each session, journaled or not. */
@@ -318,12 +325,21 @@ export class SessionService {
 
   /** What an earlier daemon had typed and did not live to commit. A host of protocol 1 does not know of it. */
   async #typedBefore(sessionId: string): Promise<void> {
-    const client = await this.#parts.link.adopt();
-    if (client === undefined || client.protocol < 2) return;
-    const { inputs } = (await client.ask({ do: 'inputs', sessionId })) as { readonly inputs: readonly TypedInput[] };
-    for (const input of inputs) {
+    for (const input of await this.#inputs(sessionId)) {
       if (this.#parts.host.applied(input.inputId).length === 0) await this.journalTyped(sessionId, input);
     }
+  }
+
+  /** Undefined for an input that its holder has forgotten, or when nobody can be asked. */
+  async remembered(sessionId: string, inputId: string): Promise<RememberedInput | undefined> {
+    const inputs = this.mayHold(sessionId) ? await this.#inputs(sessionId).catch(() => []) : [];
+    return inputs.find((input) => input.inputId === inputId);
+  }
+
+  async #inputs(sessionId: string): Promise<readonly RememberedInput[]> {
+    const client = await this.#parts.link.adopt();
+    if (client === undefined || client.protocol < 2) return [];
+    return ((await client.ask({ do: 'inputs', sessionId })) as { inputs: readonly RememberedInput[] }).inputs;
   }
 
   async #ended(sessionId: string, end: CaptureEnd): Promise<void> {
