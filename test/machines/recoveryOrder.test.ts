@@ -14,8 +14,11 @@ describe('whatever a recovery meets, in any order (REC-02, REC-03, REC-04, REPL-
     expect(recoveries).toBeGreaterThan(0);
   });
 
-  it('notices when everyScopeProved is always true', () => {
-    const mutant = recoveryFenceMachine.provide({ guards: { everyScopeProved: () => true } }) as AnyStateMachine;
-    expect(exploreRecovery(mutant).violations).not.toEqual([]);
+  it.each([
+    ['everyScopeProved', 'I-24'],
+    ['tickFromReplacement', 'I-25'],
+  ])('notices when %s is always true: %s breaks', (guard, id) => {
+    const mutant = recoveryFenceMachine.provide({ guards: { [guard]: () => true } }) as AnyStateMachine;
+    expect(exploreRecovery(mutant).violations.filter((broken) => broken.startsWith(id))).not.toEqual([]);
   });
 });

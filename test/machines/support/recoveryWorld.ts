@@ -1,7 +1,7 @@
 /**
  * A fence, three incarnations of a worker and what is really there of them, breadth first over every order of events.
  * Whoever drives a recovery may be as stupid as it likes: every event is offered in every state. Only what the kernel
- * would not say is never said: a proof comes after the fact, and a tick from somebody who lives.
+ * would not say is never said: a proof comes after the fact, and a tick from somebody who lives, or has lived: one may be late.
  */
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import type { FenceSnapshot } from '../../../machines/recoveryFence.ts';
@@ -147,6 +147,13 @@ function wordsOf(fence: AnyStateMachine, at: number): readonly Move[] {
       next: word('scope.unverified', () => ({ scopeId: ids.scopeId, reason: 'gone' })),
     },
     { name: `K${at} is proved`, next: word('scope.exitProved', whenIs('gone', proof)) },
+    {
+      name: `a tick of K${at} is told that is not awaited`,
+      next: toFence(fence, ({ workers, fence: { context } }) => {
+        const isAwaited = context.replacement?.incarnationId === ids.incarnationId;
+        return workers[at] && !isAwaited ? (['scheduler.tick', tickOf(ids as object)] as Told) : undefined;
+      }),
+    },
     {
       name: `recovery of K${at}`,
       next: toFence(fence, ({ workers }) => {
