@@ -12,7 +12,7 @@ import type { Places } from './places.ts';
 
 type Place = Pick<Places, 'stateDir'>;
 
-const keyOf = ({ stateDir }: Place): string => join(stateDir, 'operator.key');
+const keyFile = ({ stateDir }: Place): string => join(stateDir, 'operator.key');
 
 const form = /^[0-9a-f]{64}$/;
 
@@ -31,7 +31,7 @@ export type Rights =
  * or that others may read. Throws what the file system says.
  */
 export function operatorKey(places: Place): string {
-  const path = keyOf(places);
+  const path = keyFile(places);
   const present = keyIn(path);
   if (present !== undefined) return present;
   const fresh = `${path}.${process.pid}`;
@@ -47,7 +47,7 @@ export function operatorKey(places: Place): string {
 }
 
 /** Undefined when there is none. Throws as `operatorKey` does. */
-export const presentOperatorKey = (places: Place): string | undefined => keyIn(keyOf(places));
+export const presentOperatorKey = (places: Place): string | undefined => keyIn(keyFile(places));
 
 function keyIn(path: string): string | undefined {
   let file: number;

@@ -15,7 +15,7 @@ const oldest = { lastPosition: 255 - 32, released: 3, button: 0b11, added: 32 };
 export class MouseReports {
   #held = '';
 
-  /** Bytes as they were typed, in any chunking. */
+  /** Bytes as they were typed. A report may be cut anywhere behind its introducer: what ends before that may be a key. */
   translate(bytes: Buffer, part: Part, isSgr: boolean): Buffer {
     const text = this.#held + bytes.toString('latin1');
     this.#held = '';
