@@ -6,6 +6,7 @@ import { StoreError } from '../../persistence/errors.ts';
 import { openStore, type Store } from '../../persistence/store.ts';
 import { guardianBinary, guardianDigest } from '../../pty/launch/binary.ts';
 import { everyActor } from '../runtime/actorAccess.ts';
+import { presentOperatorKey } from '../runtime/credentials.ts';
 import { type Places, refusedRuntimeDirectory } from '../runtime/places.ts';
 import type { CheckView } from './api/views.ts';
 import { calendarClock } from './calendarClock.ts';
@@ -47,6 +48,7 @@ export async function diagnoseOnline(context: DaemonContext): Promise<readonly C
     good('guardian', `built, SHA-256 ${guardian.digest.slice(0, 16)}…`),
     ...storeChecks(store),
     placeCheck(store, places),
+    operatorCheck(places),
     await integrityCheck(store),
     contractCheck(store, guardian.digest),
     health.state === 'ok'
@@ -105,6 +107,7 @@ export async function diagnoseOffline({
       checks.push(
         ...storeChecks(store),
         placeCheck(store, places),
+        operatorCheck(places),
         await integrityCheck(store),
         contractCheck(store, digest),
       );
@@ -191,6 +194,18 @@ function placeCheck(store: Store, places: Places): CheckView {
   const problem = misplaced(store, places);
   if (problem === undefined) return good('place', `the installation is where it was made: ${places.stateDir}`);
   return bad('place', `${problem.code}: ${problem.message}`, problem.next.join('; '));
+}
+
+/** Without a usable key the operator is refused almost everything else (ruling 24). */
+function operatorCheck(places: Places): CheckView {
+  const id = 'operator';
+  try {
+    const isThere = presentOperatorKey(places) !== undefined;
+    return good(id, isThere ? 'the key of the operator is private' : 'there is no key yet; a daemon makes one');
+  } catch (error) {
+    const { message, next = [] } = error as Error & { readonly next?: readonly string[] };
+    return bad(id, message, next.join('; or ') || 'make it readable for this user alone');
+  }
 }
 
 async function integrityCheck(store: Store): Promise<CheckView> {

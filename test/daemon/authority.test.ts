@@ -102,6 +102,11 @@ describe('the key of the operator', () => {
     expect(answer).toBe('operator_key_unusable');
     expect(await refusalOf(daemon, 'status')).not.toBe('operator_key_unusable');
     expect(() => operatorKey(daemon.home)).toThrow(named);
+    const { checks } = await daemon.call('doctor', {});
+    expect(checks.find(({ id }) => id === 'operator')).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining(named),
+    });
   });
 
   it('is made anew when it was taken away, and then the old one opens nothing', async () => {
