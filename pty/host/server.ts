@@ -181,7 +181,11 @@ export class HostServer {
         if (request.inputId !== undefined) this.#assertDaemon(connection);
         return sent(sessions.get(request.sessionId), request);
       },
-      inputs: (_, { sessionId }) => ({ inputs: sessions.get(sessionId).inputs.all }),
+      inputs: (connection, { sessionId }) => {
+        // From its digest a short input can be guessed, and who looks at a terminal may not know what was typed unseen.
+        this.#assertDaemon(connection);
+        return { inputs: sessions.get(sessionId).inputs.all };
+      },
       resize: (_, { sessionId, cols, rows }) => {
         if (sessions.get(sessionId).resize({ cols, rows })) return { cols, rows };
         throw new HostError('session_ended', `${sessionId} has ended`);

@@ -41,6 +41,7 @@ describe('an input that is sent again under its id', () => {
     expect(storedIn(transcriptDir).toString().split('one')).toHaveLength(2);
     const viewer = await host.viewer();
     await expect(viewer.ask(line(id, 'three', 'i3'))).rejects.toMatchObject({ code: 'not_the_daemon' });
+    await expect(viewer.ask({ do: 'inputs', sessionId: id })).rejects.toMatchObject({ code: 'not_the_daemon' });
   });
 
   it('that a program has not read yet waits with the first, and is told to the daemon that is there then', async () => {
