@@ -11,7 +11,7 @@ import { structuralHash } from './structuralHash.ts';
 
 export const recoveryFenceMachine = fenceSetup.createMachine({
   id: 'recoveryFence',
-  version: '1',
+  version: '2',
   initial: 'idle',
   context: ({ input }) => initialFenceContext(input),
   states: {
@@ -19,11 +19,16 @@ export const recoveryFenceMachine = fenceSetup.createMachine({
       description: 'The worker that was launched last has ticked, or none was wanted yet.',
       on: {
         'recovery.started': [
+          { guard: 'isOldGone', target: 'rescanning', actions: 'begin' },
           { guard: 'hasOneOld', target: 'stoppingOld', actions: 'begin' },
           { guard: 'hasNoOld', target: 'rescanning', actions: 'begin' },
           { target: 'refused', actions: 'begin' },
         ],
-        'worker.scopeSettled': { actions: 'noop' },
+        // Said once: whoever begins a recovery may not have heard of it yet, and would wait for it for ever.
+        'worker.scopeSettled': [
+          { guard: 'isReplacementScope', actions: 'noteReplacementSettled' },
+          { actions: 'noop' },
+        ],
       },
     },
     stoppingOld: {
@@ -85,11 +90,12 @@ export const recoveryFenceDefinition: ActorDefinition<FenceSnapshot> = {
   kind: 'recoveryFence',
   plane: 'local',
   machine: recoveryFenceMachine,
-  version: 1,
+  version: 2,
   structuralHash: structuralHash(recoveryFenceMachine),
   isSettled: () => false,
   isReleased: () => false,
   inputOf: (event) => event as unknown as Payload<'fence.established'>,
   links: ({ context: { runtimeId } }) => linksOf({ runtimeId }),
-  upcasters: {},
+  // Rows of version 1 have the same shape: the end of the worker is noted in idle since.
+  upcasters: { 1: (row) => row },
 };

@@ -72,9 +72,17 @@ const isProved = ({
   unverified,
 }: EventOf<'ownership.rescanned'> | EventOf<'replacement.launched'>) => rescanned && pending === 0 && unverified === 0;
 
+const settledBefore = ({ replacement }: FenceContext, scopeId: ScopeId): string | null =>
+  replacement?.scopeId === scopeId ? replacement.settledBy : null;
+
 const base = setup({
   types: { context: {} as FenceContext, events: {} as FenceEvent, input: {} as Payload<'fence.established'> },
   guards: {
+    /** The worker that was launched last has ended by itself, and that was proved before the recovery began. */
+    isOldGone: ({ context, event }) => {
+      assertEvent(event, 'recovery.started');
+      return event.old !== null && event.liveWorkers <= 1 && settledBefore(context, event.old.scopeId) !== null;
+    },
     hasOneOld: ({ event }) => {
       assertEvent(event, 'recovery.started');
       return event.old !== null && event.liveWorkers === 1;
@@ -113,10 +121,11 @@ const base = setup({
 
 export const fenceSetup = base.extend({
   actions: {
-    begin: base.assign(({ event }) => {
+    begin: base.assign(({ context, event }) => {
       assertEvent(event, 'recovery.started');
-      const { old, reason } = event;
-      return { old: old && { ...old, settledBy: null }, replacement: null, reason, retryAt: null, evidence: [] };
+      const { reason } = event;
+      const old = event.old && { ...event.old, settledBy: settledBefore(context, event.old.scopeId) };
+      return { old, replacement: null, reason, retryAt: null, evidence: [] };
     }),
     noteOldSettled: base.assign(({ context, event }) => {
       assertEvent(event, 'worker.scopeSettled');

@@ -167,11 +167,17 @@ const launchedSamples: readonly Sample[] = [
 }));
 
 export const fenceSamples: readonly Sample[] = [
-  sample('recovery.started', { old, liveWorkers: 1, reason: 'silent' }, 'one old'),
+  sample('recovery.started', { old, liveWorkers: 1, reason: 'silent' }, 'one old', 'old K1'),
+  sample(
+    'recovery.started',
+    { old: { incarnationId: 'K2', scopeId: 'S2' }, liveWorkers: 1, reason: 'silent' },
+    'one old',
+    'old K2',
+  ),
   sample('recovery.started', { old: null, liveWorkers: 0, reason: 'none' }, 'no old'),
-  sample('recovery.started', { old, liveWorkers: 2, reason: 'two' }),
+  sample('recovery.started', { old, liveWorkers: 2, reason: 'two' }, 'old K1', 'two live'),
   sample('recovery.started', { old: null, liveWorkers: 1, reason: 'unknown' }),
-  sample('recovery.started', { old, liveWorkers: 0, reason: 'odd' }),
+  sample('recovery.started', { old, liveWorkers: 0, reason: 'odd' }, 'old K1'),
   ...['S1', 'S2', 'S3'].map((scopeId) =>
     sample('worker.scopeSettled', { scopeId, proofEventId: 'e' }, `of ${scopeId}`),
   ),

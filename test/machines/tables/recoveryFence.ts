@@ -7,9 +7,21 @@ import { fenceInput, fenceSamples } from '../support/workerSamples.ts';
 const retain = ['retain'];
 
 const rows: readonly Row[] = [
+  row('idle', 'recovery.started', {
+    guards: ['isOldGone'],
+    to: 'rescanning',
+    actions: ['begin'],
+    leaves: ({ old }: FenceContext) => old !== null && old.settledBy !== null,
+    ids: ['REC-03', 'REC-09'],
+  }),
   row('idle', 'recovery.started', { guards: ['hasOneOld'], to: 'stoppingOld', actions: ['begin'], ids: ['REC-02'] }),
   row('idle', 'recovery.started', { guards: ['hasNoOld'], to: 'rescanning', actions: ['begin'], ids: ['REC-03'] }),
   row('idle', 'recovery.started', { to: 'refused', actions: ['begin'], ids: ['REC-04'] }),
+  row('idle', 'worker.scopeSettled', {
+    guards: ['isReplacementScope'],
+    actions: ['noteReplacementSettled'],
+    ids: ['REC-09'],
+  }),
   row('idle', 'worker.scopeSettled', { actions: ['noop'] }),
   row('stoppingOld', 'worker.scopeSettled', {
     guards: ['isOldScope'],
@@ -75,6 +87,10 @@ export const recoveryFenceTable: Table = {
   },
   rows,
   guards: {
+    isOldGone: (is) =>
+      !is('two live') &&
+      is('replacement is settled') &&
+      ((is('old K1') && is('replacement is S1')) || (is('old K2') && is('replacement is S2'))),
     hasOneOld: (is) => is('one old'),
     hasNoOld: (is) => is('no old'),
     isOldScope: (is) => (is('of S1') && is('old is S1')) || (is('of S2') && is('old is S2')),
