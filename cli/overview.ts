@@ -8,13 +8,15 @@ import { line } from './print/escape.ts';
 import { fields, table } from './print/table.ts';
 import { version } from './version.ts';
 
+/** A line of an ordinary terminal each. */
 const firstSteps: readonly (readonly [string, string])[] = [
-  ['custody demo', 'see what it does: a few seconds, nothing left behind'],
-  ['custody init', 'create the state directory and check this host'],
+  ['custody demo', 'see it at work; leaves nothing behind'],
+  ['custody init', 'set up, and check this host'],
   ['custody goals add TITLE --request FILE', 'say what should be done'],
   ['custody worktrees add GOAL', 'make a place to do it in'],
   ['custody runs exec GOAL -- CMD...', 'run something under a guardian'],
-  ['custody runs exec GOAL --pty --attach -- bash', 'the same in a terminal of its own; ctrl-] d leaves it'],
+  ['custody runs exec GOAL --pty -- CMD...', 'the same in a terminal of its own'],
+  ['custody sessions attach SESSION', 'look and type; ctrl-] d leaves again'],
   ['custody status', 'what runs, what is proved, what is not'],
   ['custody help', 'every command'],
 ];

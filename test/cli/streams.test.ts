@@ -62,6 +62,19 @@ describe('--follow', () => {
     expect(await ended).toMatchObject({ code: 130, stderr: '' });
   });
 
+  it('goes on from the last few events when it is told how many', async () => {
+    const { events } = (await here.ask(['events', '-n', '2'])).data;
+    const following = start(['events', '--follow', '--json', '-n', '2'], { env: here.env });
+    const ended = finished(following);
+    const lines = createInterface({ input: following.stdout! })[Symbol.asyncIterator]();
+    const next = async () => JSON.parse((await lines.next()).value).position;
+    expect([await next(), await next()]).toEqual(events.map(({ position }: { position: number }) => position));
+    const added = await here.ask(['goals', 'add', 'seen next']);
+    expect(await next()).toBe(added.journalPosition);
+    following.kill('SIGINT');
+    await ended;
+  });
+
   it('shows output as it comes, until nothing of the run is left', async () => {
     const following = start(
       [

@@ -28,6 +28,7 @@ describe('what no command understands', () => {
     [['runs', 'exec', 'G1', '--env', 'NOT_HERE', '--', 'ls'], 'no such variable', '--env NOT_HERE=VALUE'],
     [['runs', 'exec', 'G1', '--stdin', 'missing', '--', 'ls'], 'ENOENT', '--stdin FILE'],
     [['goals', 'add', 'x', '--request', '.'], 'EISDIR', '--request FILE'],
+    [['events', '-f', '-n', '3', '--since', '1'], 'not from both', 'custody events --help'],
     [['completions', 'tcsh'], 'bash, zsh, fish', 'custody completions --help'],
   ])('%j exits 2 and names what would work', async (args, message, next) => {
     const plainly = await run(args, home);
@@ -79,6 +80,8 @@ describe('without an installation', () => {
     const { code, stdout } = await custody();
     expect(code).toBe(0);
     expect(stdout).toContain(`${home.stateDir} (not created yet: custody init)`);
+    const steps = stdout.split('\n').slice(3);
+    expect(steps.filter((step) => step.length > 80)).toEqual([]);
     expect(json(await custody('--json'))).toMatchObject({ ok: true, data: { initialised: false } });
   });
 
