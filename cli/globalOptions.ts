@@ -7,15 +7,17 @@ const group = 'Global options:';
 export function addGlobalOptions(command: Command): void {
   // A group only leads on to its commands; its help stays short.
   const isGroup = command.parent !== null && command.commands.length > 0;
-  const add = (flags: string, description: string) =>
-    command.addOption(new Option(flags, description).helpGroup(group).hideHelp(isGroup));
+  const shown = (option: Option) => option.helpGroup(group).hideHelp(isGroup);
+  const add = (flags: string, description: string) => command.addOption(shown(new Option(flags, description)));
   add('--json', 'print one JSON object (streams: JSON lines) and nothing else on stdout');
   add('--state-dir <dir>', 'state directory (default: $CUSTODY_HOME, else the XDG state directory)');
   add('--no-autostart', 'fail with daemon_not_running instead of starting the daemon');
   add('--no-color', 'no colours, as with NO_COLOR');
   const hasOwnQuiet = command.options.some(({ long }) => long === '--quiet');
-  const quiet = add(hasOwnQuiet ? '-q' : '-q, --quiet', 'print ids only, no hints');
-  if (hasOwnQuiet) (quiet.options.at(-1) as Option).attributeName = () => 'quiet';
+  const quiet = new Option(hasOwnQuiet ? '-q' : '-q, --quiet', 'print ids only, no hints');
+  // Commander asks for the name when the option is added, and never again.
+  quiet.attributeName = () => 'quiet';
+  command.addOption(shown(quiet));
   for (const child of command.commands) addGlobalOptions(child);
 }
 

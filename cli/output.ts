@@ -112,8 +112,8 @@ export class Output {
   }
 }
 
-/** Details whose ids the message names already. */
-const inMessage: ReadonlySet<string> = new Set(['actor', 'matches']);
+/** Details that the message names already. */
+const inMessage: ReadonlySet<string> = new Set(['actor', 'matches', 'firstFailure']);
 
 /** Blockers, holders and differing fields, one a line: an error that only counts them would send people to --json. */
 function detailLines(details: ApiError['details']): string[] {

@@ -51,6 +51,7 @@ it('is refused a result that does not fit, which stays the first failure', async
   expect(data).toMatchObject({ structured: null, firstFailure: { reason: expect.anything() } });
   const refused = await own.custody(['sessions', 'result', sessionId]);
   expect(refused).toMatchObject({ code: 13, stdout: '', stderr: expect.stringContaining('result_invalid') });
+  expect(refused.stderr).not.toMatch(/[{}]/);
   const [reported] = await own.daemon.events({ actor: sessionId, type: 'result.reported' });
   expect(JSON.stringify(reported)).toContain('schema_invalid');
 });

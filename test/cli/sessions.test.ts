@@ -9,6 +9,7 @@ it('lists, shows, waits, resizes and stops; lists hold no byte of what was said 
   const wait = (...words: string[]) => own.json(['sessions', 'wait', sessionId, ...words, '--timeout', '30s']);
   expect(await wait('--for', 'canary-output')).toMatchObject({ ok: true, data: { sessionId } });
   expect(await wait('--regex', 'canary-\\w+')).toMatchObject({ ok: true });
+  expect((await own.custody(['sessions', 'wait', sessionId, '--quiet', '50ms', '-q'])).stdout).toBe(`${sessionId}\n`);
   expect((await wait('--regex', '(')).error).toMatchObject({
     code: 'pattern_invalid',
     message: expect.stringMatching(/^Invalid regular expression/),
