@@ -29,6 +29,16 @@ describe('a session', () => {
     expect(await daemon.refusal('runs.result', { id: runId })).toMatchObject({ code: 'in_terminal', exitCode: 2 });
   });
 
+  it('is waited for to the end of its transcript, once nobody is left', async () => {
+    const daemon = await testDaemon().start();
+    const { goalId: goal } = await daemon.goal();
+    for (const lines of [1, 2, 3, 4, 5, 6]) {
+      const { runId } = await opened(daemon, `seq 1 ${lines}00`, { goal });
+      const { capture } = await daemon.call('runs.wait', { id: runId, until: 'ended' });
+      expect(capture).toMatchObject([{ stream: 'terminal', complete: true, reason: null }]);
+    }
+  });
+
   it('takes what is sent, shows what a person would see, and changes its size (PTY-08)', async () => {
     const daemon = await testDaemon().start();
     const { sessionId } = await opened(daemon, 'read name; echo "hello $name"; read again; stty size; exec cat');

@@ -1,5 +1,6 @@
 /** Calls that answer with what a run has printed: as evidence beside its end, or as the value that it was meant to be. */
 import { join } from 'node:path';
+import { isCaptureOver } from '../../../machines/ptySession.ts';
 import { IncompleteCaptureError, readCapture, requireCompleteCapture } from '../../../pty/launch/captureReading.ts';
 import { required, resolveId } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
@@ -7,7 +8,7 @@ import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { CaptureView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
-import { captureViews } from '../views/captureView.ts';
+import { captureViews, sessionOf } from '../views/captureView.ts';
 import { rootScopeOf } from '../views/runView.ts';
 import { capturedScope } from './logs.ts';
 import { waitForRun } from './runs.ts';
@@ -23,18 +24,26 @@ export async function waitForCapturedRun(
   signal: AbortSignal,
 ): Promise<Answer<CallResults['runs.wait']>> {
   const runId = resolveId(context.store, 'run', args.id);
-  const endedBefore = required(context.host, 'run', runId).hasTag('terminal');
   const ended = await waitForRun(context, { ...args, id: runId }, signal);
   const scope = rootScopeOf(context, required(context.host, 'run', runId));
   if (scope === undefined) return { ...ended, data: { ...ended.data, capture: [] } };
   const { scopeId } = scope.context;
   const { finalDrainMs, captureJoinMs } = context.config;
-  const waitMs = endedBefore ? 0 : Math.min(finalDrainMs, captureJoinMs);
+  const waitMs = Math.min(finalDrainMs, captureJoinMs);
   const isReached = (now: typeof scope) => now.hasTag('capacityReleased');
   const wasLeft = !(await reached(context, ['executionScope', scopeId], { waitMs, signal, isReached }));
+  await terminalEnd(context, scopeId, signal);
   // What went meanwhile is said as it is now.
   const data = wasLeft ? ended.data : (await waitForRun(context, { ...args, id: runId, waitMs: 0 }, signal)).data;
   return { ...ended, data: { ...data, capture: await capturesOf(context, scopeId) } };
+}
+
+/** Once nobody is left, the end of a terminal is on its way to the transcript, whenever the run has ended. */
+async function terminalEnd(context: DaemonContext, scopeId: string, signal: AbortSignal): Promise<void> {
+  const session = sessionOf(context.host, scopeId);
+  if (session === undefined || !required(context.host, 'executionScope', scopeId).hasTag('capacityReleased')) return;
+  const waitMs = context.config.captureJoinMs;
+  await reached(context, ['ptySession', session.context.sessionId], { waitMs, signal, isReached: isCaptureOver });
 }
 
 async function capturesOf(context: DaemonContext, scopeId: string): Promise<readonly CaptureView[]> {
