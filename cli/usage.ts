@@ -11,13 +11,23 @@ export function usageOf(thrown: CommanderError, program: Command, words: readonl
   const nearest = /\(Did you mean (?:one of )?([^,?)]+)/.exec(text)?.[1];
   const next = [`${path} --help`];
   if (thrown.code === 'commander.unknownCommand' && command === program) next.unshift(...namesakes(program, text));
-  if (nearest) next.unshift(`${path} ${nearest}`);
+  if (nearest) next.unshift(`${path} ${nearest}${childBehind(command, { nearest, words })}`);
   if (/Argument/.test(thrown.code) && thrown.code !== 'commander.invalidArgument')
     next.unshift(`${path} ${command.usage()}`);
   if (thrown.code === 'commander.unknownOption' && path === 'custody runs exec') {
     next.unshift('custody runs exec GOAL [options] -- CMD... (options of the command itself come after --)');
   }
   return { code: 'usage', message, retryable: false, next, exitCode: 2 };
+}
+
+/** With a noun that was misspelt, the verb behind it. */
+function childBehind(
+  command: Command,
+  { nearest, words }: { readonly nearest: string; readonly words: readonly string[] },
+): string {
+  const verbs = command.commands.find((child) => child.name() === nearest)?.commands ?? [];
+  const verb = verbs.find((child) => words.includes(child.name()));
+  return verb === undefined ? '' : ` ${verb.name()}`;
 }
 
 /** Who types `custody attach` means a command that stands one level below. */

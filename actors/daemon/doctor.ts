@@ -72,7 +72,7 @@ async function terminalCheck(context: DaemonContext): Promise<CheckView> {
     const client = await context.ptyHostLink.adopt();
     if (client === undefined) return good(id, 'no process holds terminals');
     const sessions = await client.sessions({ withinMs: terminalAnswerMs });
-    return good(id, `pid ${pid} holds ${sessions.length} terminal(s)`);
+    return good(id, `pid ${pid} holds ${sessions.length} ${sessions.length === 1 ? 'terminal' : 'terminals'}`);
   } catch {
     const silence = `pid ${pid} holds the terminals and does not answer; their work goes on`;
     return warning(id, silence, `find out what keeps process ${pid}; without it every terminal is hung up`);

@@ -17,7 +17,7 @@ export const runTable = (runs: readonly RunView[], style: Style): string[] =>
       assessment(run.scope, style),
       run.goalId,
       run.label,
-      more(run.scope, run.summary),
+      news(run),
     ]),
     empty: 'no runs; try: custody runs exec GOAL -- CMD...',
     style,
@@ -40,6 +40,9 @@ export const endedLines = (run: CallResults['runs.wait'], style: Style): string[
 /** JSON for whatever reads the next line; the reader may be a terminal. */
 export const resultLines = ({ value }: CallResults['runs.result']): string[] => [terminalSafeJson(value)];
 
+/** The summary, unless it is the state once more. */
+const news = ({ state, scope, summary }: RunView): string => (summary === runState(state) ? '' : more(scope, summary));
+
 /** One run after exec or wait. */
 export function runLines(run: RunView, style: Style): string[] {
   return fields(
@@ -49,7 +52,7 @@ export function runLines(run: RunView, style: Style): string[] {
       ['result', run.result === null ? null : result(run.result)],
       ['scope', run.scopeId],
       ['assessment', assessment(run.scope, style)],
-      ['summary', more(run.scope, run.summary) || null],
+      ['summary', news(run) || null],
     ],
     style,
   );

@@ -35,7 +35,7 @@ export function sessionLines(session: SessionView, style: Style): string[] {
         ['work', work(session)],
         ['result', session.result === null ? null : result(session.result)],
         ['reported', structured === null ? null : `JSON, sha256 ${structured}`],
-        ['failed by', firstFailure && { text: reasonOf(firstFailure), paint: style.red }],
+        [endedBy(firstFailure), firstFailure && { text: reasonOf(firstFailure), paint: style.red }],
         ['interrupted', interrupted ? { text: 'yes', paint: style.yellow } : null],
         ['output', capture(session, style)],
         ['scope', scope(session, style)],
@@ -70,7 +70,7 @@ export function attachedLines({ sessionId, how, session }: AttachView, style: St
   if (how === 'detached') return [line`detached from ${sessionId}; back with: custody sessions attach ${sessionId}`];
   if (!session) return [line`session ${sessionId} has ended`];
   const { firstFailure } = session;
-  const failure = firstFailure === null ? '' : style.red(line`, failed by ${reasonOf(firstFailure)}`);
+  const failure = firstFailure === null ? '' : style.red(line`, ${endedBy(firstFailure)} ${reasonOf(firstFailure)}`);
   return [`${line`session ${sessionId} has ended: ${outcome(session)}`}${failure}`];
 }
 
@@ -139,6 +139,10 @@ function capture({ capture: state, bytes, missing }: SessionView, style: Style):
 
 const scope = ({ scope: state }: SessionView, style: Style): Cell =>
   state === 'unverified' ? { text: state, paint: style.red } : spaced(state);
+
+/** Whoever stops a session wants its end, and nothing has failed. */
+const endedBy = (failure: SessionView['firstFailure']): string =>
+  failure?.cause === 'stop' ? 'ended by' : 'failed by';
 
 const reasonOf = ({ cause, reason }: { readonly cause: string; readonly reason: string }): string =>
   cause === reason ? spaced(cause) : `${spaced(cause)}: ${spaced(reason)}`;

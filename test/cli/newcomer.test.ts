@@ -43,6 +43,7 @@ describe('a newcomer', () => {
     expect(await seen('processes', '--all')).toContain('proved (own receipt)');
     const launched = await seen('runs', 'exec', goalId, '--', 'sleep', '600');
     expect(launched).toMatch(/state +running/);
+    expect(launched).not.toContain('summary');
     for (const text of [launched, await seen('runs', 'list'), await seen('processes'), await seen('status')])
       expect(text).not.toMatch(/\bbound\b|\bexited\b/);
     const held = await seen('runs', 'wait', (await here.ask(['runs', 'list'])).data.runs[1].runId);

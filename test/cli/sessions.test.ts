@@ -48,6 +48,7 @@ it('lists, shows, waits, resizes and stops; lists hold no byte of what was said 
   }
   const { stdout } = await own.custody(['sessions', 'stop', ambiguous.sessionId, '--grace', '100ms', '--wait', '30s']);
   expect(stdout).toMatch(new RegExp(`^${ambiguous.sessionId} proved \\(\\w[^)]*\\) after`));
+  expect((await own.custody(['sessions', 'show', ambiguous.sessionId])).stdout).toMatch(/ended by +stop\n/);
   const stopped = await own.json(['sessions', 'stop', sessionId, '--grace', '100ms', '--wait', '30s']);
   expect(stopped).toMatchObject({
     command: 'sessions.stop',

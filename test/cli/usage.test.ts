@@ -13,6 +13,7 @@ const custody = (...args: string[]) => run(args, home);
 describe('what no command understands', () => {
   it.each([
     [['gaols'], 'unknown command', 'custody goals'],
+    [['session', 'attach', 'P1'], 'unknown command', 'custody sessions attach'],
     [['attach', 'P1'], 'unknown command', 'custody sessions attach'],
     [['list'], 'unknown command', 'custody runs list'],
     [['goals', 'lst'], 'unknown command', 'custody goals list'],

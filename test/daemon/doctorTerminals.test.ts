@@ -15,7 +15,7 @@ it('doctor names the process that holds terminals, also one that does not answer
   const { pid, processToken: start } = JSON.parse(
     readFileSync(join(daemon.home.stateDir, 'run', 'pty-host.json'), 'utf8'),
   );
-  expect(await terminals(daemon)).toMatchObject({ ok: true, detail: `pid ${pid} holds 1 terminal(s)` });
+  expect(await terminals(daemon)).toMatchObject({ ok: true, detail: `pid ${pid} holds 1 terminal` });
   signalVerified({ pid, start }, 'SIGSTOP');
   try {
     expect(await terminals(daemon)).toMatchObject({
