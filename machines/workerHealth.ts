@@ -45,6 +45,7 @@ export type WorkerHealth =
   | 'unavailable';
 
 export interface HealthBasis {
+  /** Null where there is none, and where it is proved to be gone: its record alone does not say that. */
   readonly worker: WorkerContext | null;
   /** The newest exact tick, or null before the first. */
   readonly lastTick: Pick<Tick, 'targetId' | 'sampledAt' | 'completedCycle'> | null;

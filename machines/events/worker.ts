@@ -8,7 +8,7 @@ const targetId = z.string().min(1).max(256);
 const count = z.int().min(0);
 
 /** What a worker says with every sign of life; each field is compared with the record of its launch (WRK-02). */
-export const tickSchema = z.strictObject({
+const tickSchema = z.strictObject({
   incarnationId: incarnationIdSchema,
   runtimeId: runtimeIdSchema,
   registrationId: registrationIdSchema,
