@@ -8,17 +8,31 @@ import { buildProgram } from './program.ts';
 import { deepestCommand, usageOf } from './usage.ts';
 
 /** Sets the exit status of the process; what is printed and asked is up to the command that `words` name. */
-export async function main(words: readonly string[]): Promise<void> {
+export async function main(typed: readonly string[]): Promise<void> {
   endWithReader(process.stdout);
   endWithReader(process.stderr);
   // Leaving a wait or a stream ends only the looking; the work goes on.
   process.once('SIGINT', () => process.exit(130));
-  const program = buildProgram(words[0]);
+  const program = buildProgram(typed[0]);
+  const words = typed[0] === 'help' ? helpOf(program, typed.slice(1)) : typed;
   try {
     await program.parseAsync(words, { from: 'user' });
   } catch (thrown) {
     process.exitCode = report(thrown, program, words);
   }
+}
+
+/** `help runs exec` is `runs exec --help`, at any depth; a name that nothing has is refused as it is everywhere. */
+function helpOf(program: Command, asked: readonly string[]): readonly string[] {
+  const names = asked.filter((word) => !word.startsWith('-'));
+  let command = program;
+  for (const name of names) {
+    if (command.commands.length === 0) break;
+    const child = command.commands.find((each) => each.name() === name);
+    if (child === undefined) return asked;
+    command = child;
+  }
+  return [...names, '--help'];
 }
 
 /** Shows what stopped the command and returns the exit status. */

@@ -13,6 +13,8 @@ const custody = (...args: string[]) => run(args, home);
 describe('what no command understands', () => {
   it.each([
     [['gaols'], 'unknown command', 'custody goals'],
+    [['help', 'gaols'], 'unknown command', 'custody goals'],
+    [['help', 'runs', 'exe'], 'unknown command', 'custody runs exec'],
     [['session', 'attach', 'P1'], 'unknown command', 'custody sessions attach'],
     [['attach', 'P1'], 'unknown command', 'custody sessions attach'],
     [['list'], 'unknown command', 'custody runs list'],
@@ -95,6 +97,8 @@ describe('without an installation', () => {
     expect((await custody('version')).stdout).toBe(`${data.version}\n`);
     expect((await custody('--version')).stdout).toBe(`${data.version}\n`);
     expect((await custody('help', 'runs')).stdout).toBe((await custody('runs', '--help')).stdout);
+    expect((await custody('help', 'runs', 'exec')).stdout).toBe((await custody('runs', 'exec', '--help')).stdout);
+    expect((await custody('help', '--json')).stdout).toBe((await custody('--help')).stdout);
   });
 });
 
