@@ -103,6 +103,6 @@ export function notFound(what: string, id: string): OperatingError {
     code: 'not_found',
     message: `no ${what} matches ${JSON.stringify(id)}${hint}`,
     exitCode: 3,
-    next: [`custody ${lists[what] ?? 'repos list'}`],
+    next: [`custody ${lists[what] ?? 'events'}`],
   });
 }

@@ -72,7 +72,8 @@ export function refusal(
   }
   const special = guards.map((guard) => byGuard[guard]).find(Boolean);
   if (special) return new OperatingError({ ...special, message: `${actor.id}: ${special.message}`, next, details });
-  const why = outcome === 'ignored_terminal' ? 'it is over' : guards.length > 0 ? guards.join(', ') : reason;
+  const plain = reason === 'not_in_state' ? 'it is in no state for that' : reason;
+  const why = outcome === 'ignored_terminal' ? 'it is over' : guards.length > 0 ? guards.join(', ') : plain;
   return new OperatingError({
     code: 'preconditions_unmet',
     message: `${type} is not possible for ${actor.id} now: ${why}`,

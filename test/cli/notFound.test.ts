@@ -39,5 +39,7 @@ describe('what does not exist', () => {
 it('an id of another kind is told from one that nothing has', async () => {
   const message = async (id: string) => refused(await here.custody(withJson(['runs', 'show', id]))).message;
   expect(await message('Pnothing')).toBe('no run matches "Pnothing"; P is the first letter of a session\'s id');
+  const nobody = refused(await here.custody(withJson(['events', '--actor', 'Xnothing'])));
+  expect(nobody).toMatchObject({ code: 'not_found', next: ['custody events'] });
   expect(await message('Rnothing')).toBe('no run matches "Rnothing"');
 });
