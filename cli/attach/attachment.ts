@@ -150,6 +150,14 @@ export class Attachment {
     else this.#askAgain();
   }
 
+  /** The terminal shows something else, and may be set in any way. */
+  begunAgain(): void {
+    if (this.#display === undefined) return;
+    this.#display.close();
+    this.#display = undefined;
+    this.#askAgain();
+  }
+
   #isOwnSize(session: Size): boolean {
     const { cols, rows } = this.#terminal.size;
     // A terminal that does not know its size is taken to be right.

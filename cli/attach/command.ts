@@ -22,7 +22,7 @@ export interface AttachFlags {
 }
 
 /** 128 and the number of the signal, as shells report it. */
-const signals = { SIGHUP: 129, SIGTERM: 143 } as const;
+const signals = { SIGHUP: 129, SIGQUIT: 131, SIGTERM: 143 } as const;
 
 export async function attach(invocation: Invocation, flags: AttachFlags, typed: string): Promise<number> {
   const { readOnly = false, detachKey = parseDetachKeys(defaultDetachKey), repaint = true } = flags;
@@ -37,6 +37,7 @@ export async function attach(invocation: Invocation, flags: AttachFlags, typed: 
   if (window === undefined) mentionSize(invocation, found, terminal);
   const leaving = wayOut(detachKey, readOnly);
   if (leaving !== undefined) invocation.output.note(line`${leaving}`);
+  terminal.onContinue(() => attachment.begunAgain());
   terminal.take();
   let left: Left;
   try {

@@ -25,6 +25,9 @@ export class ViewerTerminal {
   /** All of it is. */
   #isOwn = true;
   readonly #onExit = () => this.restore();
+  readonly #onStop = () => this.#stop();
+  readonly #onContinue = () => this.#continue();
+  #continued: (() => void) | undefined;
 
   /** `input` is left out where nobody types. */
   constructor({ input, output }: { readonly input: ReadStream | undefined; readonly output: Output }) {
@@ -41,17 +44,40 @@ export class ViewerTerminal {
     this.#output.on('resize', resized);
   }
 
-  /** From here on the terminal is given back at the latest when the process ends. */
+  /** Calls back when the process goes on after it was stopped: others have used the terminal meanwhile. */
+  onContinue(continued: () => void): void {
+    this.#continued = continued;
+  }
+
+  /** From here on the terminal is given back at the latest when the process ends, and whenever it is stopped. */
   take(): void {
     this.#isTaken = true;
     process.once('exit', this.#onExit);
+    process.on('SIGTSTP', this.#onStop);
+    process.on('SIGCONT', this.#onContinue);
     blocking(this.#output, false);
     this.#input?.setRawMode(true);
+  }
+
+  #stop(): void {
+    this.#giveBack();
+    process.kill(process.pid, 'SIGSTOP');
+  }
+
+  /** Also after SIGSTOP, of which nobody is told: the shell has set the terminal as it likes it. */
+  #continue(): void {
+    blocking(this.#output, false);
+    this.#input?.setRawMode(false);
+    this.#input?.setRawMode(true);
+    this.#hasOwn = true;
+    this.#continued?.();
   }
 
   /** Begins to read keys; what was typed before waits in the kernel until then. */
   read(typed: (bytes: Buffer) => void): void {
     this.#input?.on('data', typed);
+    // Nothing but a terminal that is gone ends while it is raw.
+    for (const end of ['end', 'error']) this.#input?.on(end, endByHangup);
     this.#input?.resume();
   }
 
@@ -131,21 +157,44 @@ export class ViewerTerminal {
     if (!this.#isTaken) return;
     this.#isTaken = false;
     process.off('exit', this.#onExit);
+    process.off('SIGTSTP', this.#onStop);
+    process.off('SIGCONT', this.#onContinue);
     this.#output.removeAllListeners('resize');
+    // Before anything can fail on a terminal that is gone: it would end the process once more.
+    for (const end of ['end', 'error']) this.#input?.off(end, endByHangup);
+    const isThere = this.#giveBack();
+    this.#input?.pause();
+    this.#input?.removeAllListeners('data');
+    if (!isThere) hangUp();
+  }
+
+  /** False when there is no terminal any more. */
+  #giveBack(): boolean {
     const below = this.#modes.isAlternate ? '' : this.#below;
     // What the terminal has not taken is lost, and may have been cut in the middle of a sequence.
     const cut = this.#output.writableLength > 0 ? '\x18' : '';
     // Where the screen of before is there again, so is its cursor.
-    say(this.#output.fd, `${cut}${this.#modes.undo}${below}\r\n`);
+    const isThere = say(this.#output.fd, `${cut}${this.#modes.undo}${below}\r\n`);
     try {
       this.#input?.setRawMode(false);
     } catch {
-      // The terminal is gone.
+      // Said already.
     }
-    this.#input?.pause();
-    this.#input?.removeAllListeners('data');
     blocking(this.#output, true);
+    return isThere;
   }
+}
+
+/** 128 and the number of SIGHUP, as shells report it. */
+const endByHangup = (): never => process.exit(129);
+
+/**
+ * What a hang-up does to a process by default. Node's own way out takes a terminal that cannot be set any more for a bug
+ * of its own, and dumps core.
+ */
+function hangUp(): void {
+  process.removeAllListeners('SIGHUP');
+  process.kill(process.pid, 'SIGHUP');
 }
 
 /** libuv has its own description of the terminal, so nobody else's is changed; Node writes blockingly by default. */
@@ -154,13 +203,18 @@ function blocking(stream: Output, isBlocking: boolean): void {
   handle?.setBlocking?.(isBlocking);
 }
 
-/** Past the stream, whose queue may be stuck, and without waiting for a terminal that takes nothing. */
-function say(terminal: number, text: string): void {
+/**
+ * Past the stream, whose queue may be stuck, and without waiting for a terminal that takes nothing. False for one that has
+ * hung up (EIO).
+ */
+function say(terminal: number, text: string): boolean {
   const own = reopened(terminal);
   try {
     writeSync(own ?? terminal, text);
-  } catch {
-    // Hung up, or stopped: there is nothing to give back.
+    return true;
+  } catch (error) {
+    // One that was stopped has nothing to give back.
+    return (error as NodeJS.ErrnoException).code !== 'EIO';
   } finally {
     if (own !== undefined) closeSync(own);
   }

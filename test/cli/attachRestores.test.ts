@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { isGone } from '../guardian/support/processes.ts';
-import { exited } from '../support/terminal.ts';
+import { exited, testTerminal } from '../support/terminal.ts';
 import { type Sessions, sessions } from '../support/terminalSessions.ts';
 
 const switches =
@@ -20,6 +20,7 @@ it('is given back after signals and detaching, with the screen of before', async
   for (const [leave, code] of [
     ['SIGTERM', 143],
     ['SIGHUP', 129],
+    ['SIGQUIT', 131],
     ['detach', 0],
   ] as const) {
     const { terminal, child } = own.attach(sessionId);
@@ -54,6 +55,42 @@ it('is given back when the session ends in the middle of everything, and when it
   expect(await exited(second.child)).toEqual({ code: 10, signal: null });
   await second.terminal.shows('pty_host_gone');
   expect(second.terminal.traces).toEqual([]);
+});
+
+it.each([
+  ['its own size', { cols: 80, rows: 24 }],
+  ['another size', { cols: 60, rows: 20 }],
+])('is given back when somebody stops it, and taken again when it goes on: %s', async (_, size) => {
+  const own = await sessions();
+  const { sessionId } = await own.open(fullScreen);
+  const { terminal, child } = own.attach(sessionId, { size });
+  await terminal.shows('painted');
+  for (const stop of ['SIGTSTP', 'SIGTSTP'] as const) {
+    child.kill(stop);
+    await terminal.until('nothing of it', () => terminal.traces.length === 0);
+    expect(terminal.lines.join('')).not.toContain('painted');
+    child.kill('SIGCONT');
+    await terminal.shows('painted');
+    await terminal.until('keys one by one', () => terminal.traces.includes('raw'));
+    expect(terminal.traces).toContain('mouse vt200');
+  }
+  await terminal.type('go\r');
+  await terminal.shows('still there');
+  await terminal.type('\x1dd');
+  expect(await exited(child)).toEqual({ code: 0, signal: null });
+  expect(terminal.traces).toEqual([]);
+});
+
+it('ends with a terminal that hangs up, also where nobody is told of it by a signal', async () => {
+  const own = await sessions();
+  const { sessionId } = await own.open(fullScreen);
+  for (const isControlling of [true, false]) {
+    const terminal = testTerminal();
+    const child = own.on(terminal, ['sessions', 'attach', sessionId], { isControlling });
+    await terminal.shows('painted');
+    terminal.close();
+    expect(await exited(child)).toEqual({ code: null, signal: 'SIGHUP' });
+  }
 });
 
 it('stays a window on the session when the daemon is killed, and comes back without one', async () => {

@@ -18,6 +18,16 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
+export interface RunInTerminal {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  /** Otherwise nobody signals the program when the terminal hangs up. */
+  readonly isControlling?: boolean;
+}
+
+/** node-pty's descriptors are inherited, and a program that holds the other end of its own terminal is never hung up. */
+const closing = 'for fd in $(ls /proc/$$/fd); do [ $fd -le 2 ] || eval "exec $fd>&-"; done; exec "$@"';
+
 /** Longer than anything takes on a busy machine. */
 const patienceMs = 30_000;
 
@@ -54,10 +64,15 @@ export class TestTerminal {
     });
   }
 
-  /** Runs a program as a login shell would: this is its controlling terminal, and all three of its standard streams. */
-  run(argv: readonly string[], options: { readonly env: NodeJS.ProcessEnv; readonly cwd?: string }): ChildProcess {
+  /**
+   * Runs a program as a login shell would: this is its controlling terminal, unless that is not wanted, and all three of
+   * its standard streams.
+   */
+  run(argv: readonly string[], options: RunInTerminal): ChildProcess {
     const stdio = [this.#slave, this.#slave, this.#slave];
-    const child = spawn('setsid', ['--ctty', ...argv], { stdio, cwd: '/', ...options });
+    const { isControlling = true, ...rest } = options;
+    const started = ['bash', '-c', closing, 'bash', ...argv];
+    const child = spawn('setsid', [...(isControlling ? ['--ctty'] : []), ...started], { stdio, cwd: '/', ...rest });
     onTestFinished(() => void child.kill('SIGKILL'));
     return child;
   }
@@ -140,7 +155,9 @@ export class TestTerminal {
     ];
   }
 
+  /** As when a window is closed or a connection breaks: whoever uses it is told by SIGHUP, and by EIO. */
   close(): void {
+    if (this.#stream.destroyed) return;
     this.#keys.close();
     this.#stream.destroy();
     closeSync(this.#slave);

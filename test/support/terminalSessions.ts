@@ -38,8 +38,9 @@ export class Sessions {
   }
 
   /** The command line on a terminal. */
-  on(terminal: TestTerminal, args: readonly string[]): ChildProcess {
-    return terminal.run([process.execPath, cliProgram, ...args], { env: this.env, cwd: this.daemon.home.repo });
+  on(terminal: TestTerminal, args: readonly string[], options: { isControlling?: boolean } = {}): ChildProcess {
+    const { env, daemon } = this;
+    return terminal.run([process.execPath, cliProgram, ...args], { env, cwd: daemon.home.repo, ...options });
   }
 
   /** Somebody who watches, in a terminal as large as the session. */
