@@ -18,6 +18,7 @@ const guardiansSend: Rule = {
       [...killUses(file), ...borrowedKills(file)]
         .filter((use) => !(file.path.startsWith(probeFolder) && isProbe(file, use)))
         .filter((use) => !(file.path in ownChild && memberOf(use)?.object === 'child'))
+        .filter((use) => !isOfItself(file, use))
         .map((use) => finding(file, use, 'ask the guardian for this')),
     );
   },
@@ -31,8 +32,10 @@ const guardiansSend: Rule = {
     { 'cli/main.ts': "globalThis.process['kill'](pid, 15);" },
     { 'cli/main.ts': "import { kill } from 'node:process';" },
     { 'cli/main.ts': 'const { kill } = process;' },
+    { 'cli/main.ts': 'process.kill(process.ppid, 15); child.kill(process.pid);' },
   ],
   allowed: [
+    { 'cli/main.ts': "process.kill(process.pid, 'SIGSTOP');" },
     { 'actors/observe/probe.ts': 'process.kill(pid, 0);', 'cli/main.ts': "// process.kill(1)\nconst t = 'kill';" },
     { 'cli/commands/daemon.ts': 'child.kill(signal);' },
   ],
@@ -55,6 +58,14 @@ function borrowedKills(file: SourceFile): SyntaxNode[] {
 function isProbe(file: SourceFile, use: SyntaxNode): boolean {
   const call = parentOf(file, use);
   return call?.type === 'CallExpression' && children(call, 'arguments')[1]?.value === 0;
+}
+
+/** A process cannot take itself for another one. */
+function isOfItself(file: SourceFile, use: SyntaxNode): boolean {
+  const call = parentOf(file, use);
+  const target = call?.type === 'CallExpression' ? children(call, 'arguments')[0] : undefined;
+  const of = target && memberOf(target);
+  return memberOf(use)?.object === 'process' && of?.object === 'process' && of.property === 'pid';
 }
 
 const noGroups: Rule = {
