@@ -34,6 +34,9 @@ const status = '\x1b[0;7m';
 /** More looks than this in one session are colours that change all the time. */
 const maxStyles = 4096;
 
+/** No session is larger; a terminal that says it were may be anything, and every cell of it would be made. */
+const largest = 1_000;
+
 /** In the status line. */
 export interface Said {
   readonly sessionId: string;
@@ -51,7 +54,8 @@ export class FrameMaker {
     this.#said = said;
   }
 
-  frame(window: Size): Frame {
+  frame({ cols, rows: height }: Size): Frame {
+    const window = { cols: Math.min(cols, largest), rows: Math.min(height, largest) };
     const room = roomIn(window, this.#terminal);
     const part = this.#part(room);
     const rows = Array.from({ length: room.rows }, (_, y) =>

@@ -36,3 +36,10 @@ it.each([0, 1_000, 2_000, 3_000])('paints random output, whatever was there befo
     viewer.dispose();
   }
 });
+
+it('makes no cells for a window that no terminal can be', () => {
+  const session = terminalOf({ cols: 80, rows: 24 });
+  const { rows } = new FrameMaker(session, { sessionId: 'P1', wayOut: 'detach' }).frame({ cols: 65_535, rows: 65_535 });
+  expect([rows.length, rows[0]?.texts.length]).toEqual([1_000, 1_000]);
+  session.dispose();
+});
