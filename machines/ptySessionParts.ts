@@ -72,8 +72,8 @@ export const sessionSetup = base.extend({
     }),
     recordCaptureFault: base.assign(({ context, event }) => {
       assertEvent(event, 'capture.fault');
-      const { reason: fault } = event;
-      return { capture: { eof: false, truncated: true, fault, bytes: context.activity.bytes } };
+      const { reason: fault, bytes = context.activity.bytes } = event;
+      return { capture: { eof: false, truncated: true, fault, bytes } };
     }),
     noop: base.assign({}),
   },

@@ -73,6 +73,8 @@ export const sessionEvents = {
     errno: z.string().max(64).nullable(),
     /** `hostLost` where the holder of the terminal died (ruling 20). */
     reason: captureReason,
+    /** How much had been read by then, where that is known. */
+    bytes: bytesSoFar.optional(),
   }),
   'capture.drainStarted': z.strictObject({ boundMs: durationMs }),
   /** `eof`: the end marker was read (ruling 10). `truncated`: something is missing in the transcript all the same. */

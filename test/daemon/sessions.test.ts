@@ -199,6 +199,20 @@ describe('whoever dies', () => {
     expect(ptyHostOf(daemon)).not.toEqual(holder);
   });
 
+  it('the PTY host: how much there was is what is stored, not what the last report happened to say', async () => {
+    const daemon = await testDaemon().start();
+    const { sessionId } = await opened(daemon, 'stty -echo; echo here; read go; seq 1 1000; echo all; exec sleep 600');
+    await shows(daemon, sessionId, 'here');
+    await daemon.call('sessions.send', { id: sessionId, bytes: '', enter: true });
+    await shows(daemon, sessionId, 'all');
+    await daemon.kill();
+    signalVerified(ptyHostOf(daemon), 'SIGKILL');
+    await daemon.start();
+    const { bytes } = await over(daemon, sessionId);
+    expect(bytes).toBe(recorded(daemon, sessionId).length);
+    expect(bytes).toBeGreaterThan(4_000);
+  });
+
   it('nobody: a holder that is stopped says nothing, and no silence is held against its agent (ruling 9, PTY-09)', async () => {
     const daemon = await testDaemon({ env: { CUSTODY_GRACE_MS: '50' } }).start();
     const script = 'while :; do echo tick; sleep 0.2; done';

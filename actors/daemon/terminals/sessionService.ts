@@ -244,20 +244,12 @@ export class SessionService {
   /** Nobody holds the terminal: its capture had ended before, or it was lost, or there never was one. */
   async #unheld({ context, value }: SessionSnapshot): Promise<void> {
     const { sessionId, status } = context;
-    const end = await this.#recordedEnd(sessionId);
+    const reading = await readTranscript(transcriptDirOf(this.#parts.places, sessionId));
+    const end = recordedEnd(reading);
     const isNeverBegun = value.workload === 'final' && status === null;
     if (end !== undefined || isNeverBegun) await this.#submit(finished(sessionId, end ?? notHeld));
-    else await this.#submit([hostLost(sessionId)]);
+    else await this.#submit([hostLost(sessionId, reading)]);
     discardUnrecorded(this.#parts.places, sessionId);
-  }
-
-  /** A host that had ended a capture wrote so into its transcript, whether or not a daemon heard of it. */
-  async #recordedEnd(sessionId: string): Promise<CaptureEnd | undefined> {
-    const reading = await readTranscript(transcriptDirOf(this.#parts.places, sessionId));
-    if (reading.header === undefined) return undefined;
-    const { complete, records, to, reasons } = reading;
-    if (!records.some(({ kind }) => kind === 'end')) return undefined;
-    return { eof: complete, complete, reason: reasons[0] ?? null, bytes: to };
   }
 
   async #onEvent(event: HostEvent): Promise<void> {
@@ -406,12 +398,22 @@ export class SessionService {
 
 const notHeld: CaptureEnd = { eof: false, complete: false, reason: 'notHeld', bytes: 0 };
 
-const hostLost = (sessionId: string) =>
-  draft('capture.fault', {
-    to: ['ptySession', sessionId],
-    payload: { stream: 'terminal', errno: null, reason: 'hostLost' },
-    by,
-  });
+type Reading = Awaited<ReturnType<typeof readTranscript>>;
+
+/** A host that had ended a capture wrote so into its transcript, whether or not a daemon heard of it. */
+function recordedEnd(reading: Reading): CaptureEnd | undefined {
+  if (reading.header === undefined) return undefined;
+  const { complete, records, to, reasons } = reading;
+  if (!records.some(({ kind }) => kind === 'end')) return undefined;
+  return { eof: complete, complete, reason: reasons[0] ?? null, bytes: to };
+}
+
+/** The last report of the host may be old: how much there was, its transcript says. */
+function hostLost(sessionId: string, reading: Reading) {
+  const bytes = reading.header === undefined ? {} : { bytes: reading.to };
+  const payload = { stream: 'terminal', errno: null, reason: 'hostLost', ...bytes } as const;
+  return draft('capture.fault', { to: ['ptySession', sessionId], payload, by });
+}
 
 function finished(sessionId: string, { eof, complete, reason, bytes }: CaptureEnd) {
   const to = ['ptySession', sessionId] as const;
