@@ -34,7 +34,7 @@ describe('attaching', () => {
     const { sessionId, runId } = await own.open('read line; printf "%s🙂%s\\n" one two; exec cat');
     const typist = own.attach(sessionId);
     const reader = own.attach(sessionId, { args: ['--read-only'] });
-    await typist.terminal.shows('detach with');
+    await typist.terminal.showed('detach with');
     await expect
       .poll(async () => (await own.daemon.call('sessions.show', { id: sessionId })).viewers, { timeout: 30_000 })
       .toBe(2);
@@ -72,7 +72,7 @@ describe('attaching', () => {
     const { sessionId } = await own.open(script);
     const { terminal } = own.attach(sessionId);
     await turn.ready();
-    await terminal.shows('detach with');
+    await terminal.showed('detach with');
     const paste = Buffer.from('0123456789 🙂 abcde\n'.repeat(100_000)).subarray(0, 2_000_000);
     const typed = terminal.type(paste);
     await turn.release();

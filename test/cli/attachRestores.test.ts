@@ -114,8 +114,8 @@ it('holds up neither the session nor signals while it takes nothing, and then sh
   const own = await sessions();
   const { sessionId, runId } = await own.open('read line; seq 1 1000000; echo the end');
   const [stuck, late] = [own.attach(sessionId), own.attach(sessionId)];
-  await stuck.terminal.shows('detach with');
-  await late.terminal.shows('detach with');
+  await stuck.terminal.showed('detach with');
+  await late.terminal.showed('detach with');
   await expect
     .poll(async () => (await own.daemon.call('sessions.show', { id: sessionId })).viewers, { timeout: 30_000 })
     .toBe(2);

@@ -129,6 +129,11 @@ export class TestTerminal {
     return this.until(text, () => this.lines.some((line) => line.includes(text)));
   }
 
+  /** Also if it has scrolled out of sight since: what is there only for a moment may not be seen. */
+  showed(text: string): Promise<void> {
+    return this.until(text, () => this.history.includes(text));
+  }
+
   /** Lines are edited and echoed by the kernel, as a shell leaves them to a program (termios(3)). */
   get isCooked(): boolean {
     const settings = execFileSync('stty', ['-F', this.path, '-a'], { encoding: 'utf8' });
