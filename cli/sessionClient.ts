@@ -9,7 +9,8 @@ import { transcriptDirOf } from '../actors/runtime/unrecorded.ts';
 import { HostClient, type HostClientOptions } from '../pty/wire/hostClient.ts';
 import { HostError } from '../pty/wire/hostError.ts';
 import type { SessionReport } from '../pty/wire/messages.ts';
-import { credentialOf, requireSessions } from './credential.ts';
+import { credentialOf, requireSessions, sessionVariable } from './credential.ts';
+import { usage } from './failure.ts';
 import { requireOwn } from './ownership.ts';
 
 export interface FoundSession {
@@ -63,6 +64,15 @@ export function findSession(places: Places, typed: string, sessions: readonly Se
 
 function stored({ transcriptsDir }: Places): string[] {
   return existsSync(transcriptsDir) ? readdirSync(transcriptsDir) : [];
+}
+
+/** Throws `usage` (exit 2) inside of that very session: a terminal that is shown in itself says what it says for ever. */
+export function assertElsewhere(sessionId: string): void {
+  if (process.env[sessionVariable] !== sessionId) return;
+  throw usage(`this runs in ${sessionId}, and a terminal that shows itself never comes to an end`, [
+    `custody sessions screen ${sessionId}`,
+    `custody sessions tail ${sessionId}`,
+  ]);
 }
 
 /** Connects just for finding out, and lets go. */

@@ -8,7 +8,15 @@ import { atLeastTwo } from '../../pty/transcript/emulator.ts';
 import type { HostClient } from '../../pty/wire/hostClient.ts';
 import { HostError } from '../../pty/wire/hostError.ts';
 import type { CaptureEnd, HostEvent, SessionReport } from '../../pty/wire/messages.ts';
-import { connectToHost, type FoundSession, findSession, fromHost, hostGone, sessionEnded } from '../sessionClient.ts';
+import {
+  assertElsewhere,
+  connectToHost,
+  type FoundSession,
+  findSession,
+  fromHost,
+  hostGone,
+  sessionEnded,
+} from '../sessionClient.ts';
 import { type DetachKeys, DetachScanner, wayOut } from './detachKey.ts';
 import { type Display, Passthrough, type Screen } from './display.ts';
 import { storedScreen } from './storedScreen.ts';
@@ -69,7 +77,7 @@ export class Attachment {
     this.#left.catch(() => {});
   }
 
-  /** Throws `not_found`, `ambiguous_id`, `session_ended` (exit 13). Nothing has been done to the terminal then. */
+  /** Throws `not_found`, `ambiguous_id`, `usage` for the session this runs in, `session_ended` (exit 13). Nothing has been done to the terminal then. */
   async connect(places: Places, typed: string): Promise<FoundSession> {
     const host = await connectToHost(places, {
       event: (event) => this.#onEvent(event),
@@ -78,6 +86,7 @@ export class Attachment {
     });
     try {
       const found = findSession(places, typed, host?.sessions ?? []);
+      assertElsewhere(found.sessionId);
       if (host === undefined || found.report === undefined || found.report.end !== null) {
         throw sessionEnded(found.sessionId);
       }

@@ -4,7 +4,7 @@ import { tailLines } from '../../pty/transcript/tail.ts';
 import type { CaptureEnd } from '../../pty/wire/messages.ts';
 import type { Invocation } from '../invocation.ts';
 import { line } from '../print/escape.ts';
-import { lookUpSession } from '../sessionClient.ts';
+import { assertElsewhere, lookUpSession } from '../sessionClient.ts';
 import { Followed, type Sink } from './following.ts';
 import { lastExtent, placeOf } from './storedSession.ts';
 import { TerminalModes } from './terminalModes.ts';
@@ -27,6 +27,7 @@ export async function tail(invocation: Invocation, flags: TailFlags, typed: stri
     const followed = new Followed();
     try {
       const found = await followed.open(invocation.places, typed);
+      if (process.stdout.isTTY) assertElsewhere(found.sessionId);
       const from = await last(found, lines, printer);
       finish(invocation, await followed.run(from, printer));
       return 0;

@@ -76,6 +76,17 @@ it('lets a session do what was granted to it at its launch', async () => {
   expect((await own.daemon.call('goals.list', {})).goals.map(({ title }) => title)).toContain('another');
 });
 
+it('shows no session in itself: it would never come to an end', async () => {
+  const own = await sessions();
+  const { goalId } = await own.daemon.goal();
+  const lines = ['attach', 'tail --follow'].map((verb) => `${custody} sessions ${verb} $CUSTODY_SESSION; echo said $?`);
+  const script = `${lines.join('; ')}; echo over; exec cat`;
+  const asked = ['runs', 'exec', goalId, '--pty', '--size', '200x50', '--grant', 'sessions', '--json', '--'];
+  const { data } = answered(await own.custody([...asked, 'sh', '-c', script]));
+  const waited = ['sessions', 'wait', data.sessionId, '--regex', 'said 2[^]*said 2[^]*over', '--timeout', '20s'];
+  expect(answered(await own.custody([...waited, '--json']))).toMatchObject({ ok: true });
+});
+
 it('says which file is wrong when the key may be read by others', async () => {
   const own = await sessions();
   const key = join(own.daemon.home.stateDir, 'operator.key');
