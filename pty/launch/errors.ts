@@ -41,6 +41,12 @@ const nextSteps: Record<LaunchErrorCode, string> = {
   release_uncertain: 'treat the workload as started and wait for its receipts',
 };
 
+/** Where the step says more than the code. */
+const nextOfSteps: Readonly<Record<string, string>> = {
+  transcript_unavailable:
+    'make room, and look at owner and mode, where it is to lie: transcripts/, /dev/shm if not recorded',
+};
+
 /** A launch that did not reach its end. Every code but `release_uncertain` means that the image never ran. */
 export class GuardianLaunchError extends Error {
   readonly code: LaunchErrorCode;
@@ -60,7 +66,7 @@ export class GuardianLaunchError extends Error {
     this.errno = errno;
     this.step = step;
     this.exitCode = exitCode;
-    this.next = [nextSteps[code]];
+    this.next = [nextOfSteps[step ?? ''] ?? nextSteps[code]];
   }
 }
 

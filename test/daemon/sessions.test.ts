@@ -1,5 +1,5 @@
 /** Terminal sessions of a Goal, through the daemon. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { turns } from '../guardian/support/fifo.ts';
@@ -99,6 +99,19 @@ describe('a session', () => {
     expect(await daemon.refusal('sessions.resize', { id: sessionId, ...size })).toMatchObject(ended);
     expect(await daemon.refusal('sessions.screen', { id: sessionId })).toMatchObject(ended);
     expect(await daemon.refusal('sessions.show', { id: 'P-nobody' })).toMatchObject({ code: 'not_found', exitCode: 3 });
+  });
+
+  it('whose transcript has no place is not launched, and the way out is about that place', async () => {
+    const daemon = await testDaemon().start();
+    const { goalId } = await daemon.goal();
+    const transcripts = join(daemon.home.stateDir, 'transcripts');
+    rmSync(transcripts, { recursive: true, force: true });
+    writeFileSync(transcripts, '');
+    const refusal = await daemon.refusal('runs.exec', { ...daemon.launchArguments(goalId, 'true'), terminal: size });
+    expect(refusal).toMatchObject({ code: 'spawn_failed', next: [expect.stringContaining('transcripts/')] });
+    rmSync(transcripts);
+    const { sessionId } = await opened(daemon, 'true');
+    expect(await over(daemon, sessionId)).toMatchObject({ capture: 'complete' });
   });
 
   it('whose command cannot be executed has failed at its launch, and its capture is closed (PTY-02)', async () => {

@@ -1,4 +1,5 @@
 /** The steps of one launch, each a function of what the launch recorded so far. */
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { identityDigest, type ProcessIdentity } from '../../../machines/identity.ts';
 import type { RunId, ScopeId } from '../../../machines/ids.ts';
@@ -82,6 +83,8 @@ function requestOf(parts: StepParts, scopeId: string, { recipe, slots }: Pending
 function spawnInTerminal(parts: StepParts, launch: Request, terminal: TerminalRecipe): Promise<Launch> {
   const { places, terminals, config } = parts;
   const { sessionId, recorded } = terminal;
+  // Somebody may have cleared away what earlier terminals said, and the directory with it.
+  if (!existsSync(places.transcriptsDir)) mkdirSync(places.transcriptsDir, { mode: 0o700 });
   const transcript = recorded
     ? { dir: join(places.transcriptsDir, sessionId), maxBytes: config.transcriptMaxBytes }
     : { dir: prepareUnrecorded(places, sessionId), ...unrecordedSizes };
