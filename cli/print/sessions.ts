@@ -132,8 +132,10 @@ function output({ capture: state, bytes, missing }: SessionView, style: Style): 
   return isCut ? { text: `${size(bytes)}, cut`, paint: style.red } : size(bytes);
 }
 
+/** `complete` says that all was read; where not all of it is stored, nobody should take the one for the other. */
 function capture({ capture: state, bytes, missing }: SessionView, style: Style): Cell {
-  const stored = `${spaced(state)}, ${size(bytes)}`;
+  const word = state === 'complete' && missing !== null ? 'read to the end' : spaced(state);
+  const stored = `${word}, ${size(bytes)}`;
   return missing === null ? stored : { text: `${stored}, missing: ${spaced(missing)}`, paint: style.red };
 }
 

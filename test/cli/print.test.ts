@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { line, printable, terminalSafeJson } from '../../cli/print/escape.ts';
 import { duration, size } from '../../cli/print/quantity.ts';
-import { sessionTable } from '../../cli/print/sessions.ts';
+import { sessionLines, sessionTable } from '../../cli/print/sessions.ts';
 import { plain, styleFor } from '../../cli/print/style.ts';
 import { displayWidth, fields, table } from '../../cli/print/table.ts';
 import { assessment, result } from '../../cli/print/words.ts';
@@ -139,4 +139,20 @@ it('sessions are one line of an ordinary terminal each', () => {
   expect(lines[3]).toMatch(/SIGKILL +118 MiB, cut/);
   expect(lines[4]).toMatch(/reported +118 MiB, cut/);
   expect(lines[5]).toMatch(/bad result +118 MiB, cut/);
+});
+
+it('a session of which something is missing is never called complete', () => {
+  const session = { sessionId: 'P1', workload: 'final', capture: 'complete', scope: 'proved', bytes: 5, quietMs: null };
+  const view = {
+    ...session,
+    result: null,
+    structured: null,
+    firstFailure: null,
+    faults: [],
+    missing: 'oldest_dropped',
+  };
+  const [told, whole] = [view, { ...view, missing: null }].map((one) => sessionLines(one as never, plain).join('\n'));
+  expect(told).toMatch(/^output +read to the end, 5 B, missing: oldest dropped$/m);
+  expect(told).not.toContain('complete');
+  expect(whole).toMatch(/^output +complete, 5 B$/m);
 });
