@@ -36,7 +36,7 @@ describe('a real guardian', () => {
 
   async function start(script: string): Promise<void> {
     slots = await reserveSlots(scopeDir);
-    const capture = await captureFiles(scopeDir);
+    const capture = captureFiles(scopeDir);
     launch = await launchGuardian({
       guardianPath: await guardianBinary(),
       scopeId: 'Sreal',
@@ -50,7 +50,7 @@ describe('a real guardian', () => {
       handshakeMs: 5_000,
       stdio: capture.stdio,
     });
-    await capture.close();
+    capture.close();
   }
 
   /** What the rows say after the handshake was committed. */

@@ -92,7 +92,7 @@ const battery: readonly (readonly [id: string, detail: string, check: Check])[] 
 
 async function launched({ directory, guardianPath, installationId }: Bench, script: string): Promise<Launch> {
   const slots = await reserveSlots(directory);
-  const files = await captureFiles(directory);
+  const files = captureFiles(directory);
   try {
     return await launchGuardian({
       guardianPath,
@@ -108,7 +108,7 @@ async function launched({ directory, guardianPath, installationId }: Bench, scri
       handshakeMs: 10_000,
     });
   } finally {
-    await files.close();
+    files.close();
   }
 }
 

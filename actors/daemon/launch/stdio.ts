@@ -3,17 +3,19 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CaptureFiles, captureFiles } from '../../../pty/launch/capture.ts';
 
-type Stdio = Pick<CaptureFiles, 'stdio' | 'close'>;
+interface Stdio extends Pick<CaptureFiles, 'stdio'> {
+  close(): Promise<void> | void;
+}
 
 /** `stdin` may be a prompt: it goes through a file that has no name by the time anything is written to it (PRIV-01). */
 export async function openStdio(scopeDir: string, stdin: Buffer | null): Promise<Stdio> {
-  const files = await captureFiles(scopeDir);
+  const files = captureFiles(scopeDir);
   if (stdin === null) return files;
   let input: FileHandle | undefined;
   try {
     input = await namelessFile(join(scopeDir, 'stdin.new'), stdin);
   } catch (error) {
-    await files.close();
+    files.close();
     throw error;
   }
   const [, stdout, stderr] = files.stdio;
@@ -22,7 +24,7 @@ export async function openStdio(scopeDir: string, stdin: Buffer | null): Promise
     stdio: [fd, stdout, stderr],
     close: async () => {
       await input.close();
-      await files.close();
+      files.close();
     },
   };
 }

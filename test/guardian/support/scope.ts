@@ -67,7 +67,7 @@ export function appeared(directory: string, name: string): Promise<void> {
 export async function gated(argv: readonly string[], changes: LaunchChanges = {}): Promise<Scope> {
   const directory = changes.scopeDir ?? join(workDirectory(), 'scope');
   const slots = changes.slots ?? (await reserveSlots(directory));
-  const capture = await captureFiles(directory);
+  const capture = captureFiles(directory);
   const launch = await launchGuardian({
     guardianPath: guardian(),
     scopeId: 'S0123456789',
