@@ -193,6 +193,8 @@ export class Client {
       // A full backlog (unix(7): EAGAIN) means that the process is there and accepts nothing.
       if (code === 'EAGAIN') throw daemonUnresponsive(pid, 0);
       if (code === 'ECONNREFUSED' || code === 'ENOENT' || code === 'ENOTDIR') throw new DaemonAbsent(code);
+      // It died with the connection in its queue (unix(7)).
+      if (code === 'ECONNRESET') throw daemonGone(requestId);
       throw cause;
     }
   }

@@ -65,7 +65,8 @@ export class HostClient {
     const socket = connect(options.address);
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve);
-      socket.once('error', reject);
+      // It died with the connection in its queue (unix(7)).
+      socket.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'ECONNRESET' ? gone() : error));
     });
     const client = new HostClient(socket, options);
     try {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { isGone } from '../guardian/support/processes.ts';
+import { inState, isGone } from '../guardian/support/processes.ts';
 import { exited, testTerminal } from '../support/terminal.ts';
 import { type Sessions, sessions } from '../support/terminalSessions.ts';
 
@@ -44,7 +44,7 @@ it('is given back when the session ends in the middle of everything, and when it
   await first.terminal.type('go\r');
   expect(await exited(first.child)).toEqual({ code: 0, signal: null });
   await first.terminal.shows(`session ${ending.sessionId} has ended: exit 3`);
-  expect(first.terminal.traces).toEqual([]);
+  await first.terminal.isAsBefore();
 
   const { sessionId } = await own.open(fullScreen);
   const second = own.attach(sessionId);
@@ -54,7 +54,7 @@ it('is given back when the session ends in the middle of everything, and when it
   await isGone(host);
   expect(await exited(second.child)).toEqual({ code: 10, signal: null });
   await second.terminal.shows('pty_host_gone');
-  expect(second.terminal.traces).toEqual([]);
+  await second.terminal.isAsBefore();
 });
 
 it.each([
@@ -67,18 +67,18 @@ it.each([
   await terminal.shows('painted');
   for (const stop of ['SIGTSTP', 'SIGTSTP'] as const) {
     child.kill(stop);
+    await inState(child.pid!, 'T');
     await terminal.until('nothing of it', () => terminal.traces.length === 0);
     expect(terminal.lines.join('')).not.toContain('painted');
     child.kill('SIGCONT');
     await terminal.shows('painted');
-    await terminal.until('keys one by one', () => terminal.traces.includes('raw'));
-    expect(terminal.traces).toContain('mouse vt200');
+    await terminal.until('its modes', () => ['raw', 'mouse vt200'].every((mode) => terminal.traces.includes(mode)));
   }
   await terminal.type('go\r');
   await terminal.shows('still there');
   await terminal.type('\x1dd');
   expect(await exited(child)).toEqual({ code: 0, signal: null });
-  expect(terminal.traces).toEqual([]);
+  await terminal.isAsBefore();
 });
 
 it('ends with a terminal that hangs up, also where nobody is told of it by a signal', async () => {
@@ -131,5 +131,5 @@ it('holds up neither the session nor signals while it takes nothing, and then sh
   expect(await exited(late.child)).toEqual({ code: 0, signal: null });
   // It was told to catch up instead of being kept all that it had not taken.
   expect(late.terminal.output.length).toBeLessThan(4_000_000);
-  expect(late.terminal.traces).toEqual([]);
+  await late.terminal.isAsBefore();
 });

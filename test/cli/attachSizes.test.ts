@@ -10,7 +10,7 @@ it('leaves the size alone and says how it differs', async () => {
   const own = await sessions();
   const { sessionId } = await own.open(sizeTold, { cols: 120, rows: 40 });
   const { terminal, child } = own.attach(sessionId);
-  await terminal.shows('session is 120x40, this terminal 80x24');
+  await terminal.showed('session is 120x40, this terminal 80x24');
   await terminal.until('the screen', () => terminal.output.includes('40 120'));
   terminal.resize({ cols: 90, rows: 30 });
   await terminal.type('\x1dd');
@@ -46,7 +46,7 @@ it('shows a smaller session within its own rows of a larger window', async () =>
   expect(terminal.lines.findIndex((line) => line.includes('here'))).toBe(2);
   await terminal.type('\x1dd');
   expect(await exited(child)).toMatchObject({ code: 0 });
-  expect(terminal.traces).toEqual([]);
+  await terminal.isAsBefore();
 });
 
 it('has the keys of a window reported as the program wants them, and no longer than that', async () => {

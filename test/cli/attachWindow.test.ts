@@ -33,7 +33,7 @@ describe('a window of another size', () => {
       await terminal.type(detach);
       expect(await exited(child)).toMatchObject({ code: 0 });
       await terminal.until('detached', () => terminal.history.includes('detached'));
-      expect(terminal.traces).toEqual([]);
+      await terminal.isAsBefore();
     }
   });
 
@@ -68,7 +68,7 @@ describe('a window of another size', () => {
       await terminal.type(detach);
       expect(await exited(child)).toMatchObject({ code: 0 });
       await terminal.shows('detached');
-      expect(terminal.traces).toEqual([]);
+      await terminal.isAsBefore();
     }
   });
 
@@ -102,7 +102,7 @@ describe('a window of another size', () => {
     child.kill('SIGTERM');
     expect(await exited(child)).toEqual({ code: 143, signal: null });
     await terminal.until('the screen of before', () => !terminal.traces.includes('alternate screen'));
-    expect(terminal.traces).toEqual([]);
+    await terminal.isAsBefore();
   });
 });
 
@@ -136,7 +136,7 @@ describe('sizes that change', () => {
     await terminal.type(detach);
     expect(await exited(child)).toMatchObject({ code: 0 });
     await terminal.shows('detached');
-    expect(terminal.traces).toEqual([]);
+    await terminal.isAsBefore();
   });
 
   it('leave nothing on the way that was meant for another size', async () => {
@@ -175,7 +175,7 @@ describe('sizes that change', () => {
       await terminal.type(detach);
       expect(await exited(child)).toMatchObject({ code: 0 });
       await terminal.until('detached', () => terminal.history.includes('detached'));
-      expect(terminal.traces).toEqual([]);
+      await terminal.isAsBefore();
     },
   );
 });
@@ -207,7 +207,7 @@ describe('whatever a program says', () => {
       await terminal.type('\x03');
       expect(await exited(child)).toMatchObject({ code: 0 });
       await terminal.until('detached', () => terminal.history.includes('detached'));
-      expect(terminal.traces).toEqual([]);
+      await terminal.isAsBefore();
     }
   });
 });

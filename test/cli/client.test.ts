@@ -3,8 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Client, DaemonAbsent } from '../../cli/client.ts';
+import { HostClient } from '../../pty/wire/hostClient.ts';
+import { inState, statOf } from '../guardian/support/processes.ts';
 import { type FaultyDaemon, faultyDaemon, head } from './support/faultyDaemon.ts';
 
 let daemon: FaultyDaemon | undefined;
@@ -38,6 +40,45 @@ describe('a daemon that is not there', () => {
       DaemonAbsent,
     );
     rmSync(dir, { recursive: true });
+  });
+});
+
+/** Listens, accepts nothing, and dies in the instant in which somebody has connected: before anybody could hear of that. */
+async function dyingListener(dir: string, connect: (socket: string) => Promise<unknown>): Promise<unknown> {
+  const socket = join(dir, 'api.sock');
+  const code = `require('node:net').createServer().listen(${JSON.stringify(socket)}, () => console.log('listening'))`;
+  const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await new Promise((resolve) => child.stdout.once('data', resolve));
+  child.kill('SIGSTOP');
+  await inState(child.pid!, 'T');
+  const connecting = connect(socket);
+  child.kill('SIGKILL');
+  while (statOf(child.pid!)?.state !== 'Z'); // the loop of this process must not turn meanwhile
+  return connecting;
+}
+
+describe('a listener that dies with a connection in its queue', () => {
+  const directory = (): string => {
+    const dir = mkdtempSync(join(tmpdir(), 'custody-dying-'));
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    return dir;
+  };
+
+  it('is a daemon that is gone', async () => {
+    const call = (socket: string) => new Client({ socket, pid: 1 }, () => undefined).call('pause', { requestId: 'q' });
+    await expect(dyingListener(directory(), call)).rejects.toMatchObject({ code: 'daemon_gone', exitCode: 10 });
+  });
+
+  it('is a PTY host that is gone', async () => {
+    const silent = {
+      role: 'client',
+      credential: undefined,
+      output: () => {},
+      event: () => {},
+      ended: () => {},
+    } as const;
+    const connect = (address: string) => HostClient.connect({ address, ...silent });
+    await expect(dyingListener(directory(), connect)).rejects.toMatchObject({ code: 'host_gone' });
   });
 });
 

@@ -141,6 +141,11 @@ export class TestTerminal {
     return ['icanon', 'echo', 'isig', 'opost', 'ixon'].every((word) => words.includes(word));
   }
 
+  /** Whoever had it has given it back, and what it was told last has arrived. */
+  isAsBefore(): Promise<void> {
+    return this.until('a terminal as before', () => this.traces.length === 0);
+  }
+
   /** What a shell would find changed in it; empty for a terminal as it was. */
   get traces(): string[] {
     const { modes, buffer } = this.emulator;
