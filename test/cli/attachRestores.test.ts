@@ -30,8 +30,7 @@ it('is given back after signals and detaching, with the screen of before', async
     if (leave === 'detach') await terminal.type('\x1dd');
     else child.kill(leave);
     expect(await exited(child)).toEqual({ code, signal: null });
-    await terminal.until('the screen of before', () => !terminal.traces.includes('alternate screen'));
-    expect(terminal.traces, leave).toEqual([]);
+    await terminal.isAsBefore();
     expect(terminal.lines.join('')).not.toContain('painted');
   }
 });

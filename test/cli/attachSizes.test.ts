@@ -67,9 +67,10 @@ it('has them reported so for whoever comes later', async () => {
   const { sessionId } = await own.open('printf "\\033[>5u\\033[?1049h\\033[>1u\\033[>4;2mthere"; exec cat');
   await own.custody(['sessions', 'wait', sessionId, '--for', 'there']);
   const { terminal, child } = own.attach(sessionId);
+  const painted = () => terminal.output.toString('latin1').replaceAll('\x1b', 'ESC ');
+  const whole = /ESC \[>5u.*ESC \[\?1047h.*ESC \[>1u.*ESC \[>4;2m/s;
+  await terminal.until('the keys of both screens', () => whole.test(painted()));
   await terminal.shows('there');
-  const painted = terminal.output.toString('latin1').replaceAll('\x1b', 'ESC ');
-  expect(painted).toMatch(/ESC \[>5u.*ESC \[\?1047h.*ESC \[>1u.*ESC \[>4;2m/s);
   await terminal.type('\x1dd');
   expect(await exited(child)).toMatchObject({ code: 0 });
 });

@@ -24,7 +24,7 @@ describe('a program in a window of another size', () => {
     await terminal.shows('ready');
     const wanted = ['application cursor keys', 'bracketed paste', 'mouse drag', 'application keypad', 'focus events'];
     await terminal.until('the modes', () => wanted.every((mode) => terminal.traces.includes(mode)));
-    expect(terminal.output.includes('\x1b[5 q')).toBe(true);
+    await terminal.until('the form of the cursor', () => terminal.output.includes('\x1b[5 q'));
     // The window begins at column 26, row 11 of the session; 50 columns and 11 rows of it are there.
     await terminal.type('\x1b[<0;51;1M\x1b[<0;1;12M\x1b[<0;2;');
     await terminal.type('3M');
@@ -63,10 +63,9 @@ describe('a program in a window of another size', () => {
     );
     const { terminal } = own.attach(sessionId, { size: smaller });
     await terminal.shows('40');
-    expect(terminal.traces).toContain('hidden cursor');
+    await terminal.until('no cursor', () => terminal.traces.includes('hidden cursor'));
     await terminal.type('\r');
-    await terminal.shows('TOP');
-    expect(terminal.lines[0]).toBe('TOP');
+    await terminal.until('the beginning', () => terminal.lines[0] === 'TOP');
     expect(terminal.lines.join('')).not.toContain('END');
   });
 
@@ -91,9 +90,8 @@ describe('around a window of another size', () => {
     const { sessionId } = await own.open('echo here; exec cat', session);
     const { terminal, child } = own.attach(sessionId, { size: { cols: 90, rows: 30 } });
     await terminal.shows('here');
-    expect(terminal.lines.at(-1)).toBe(
-      ` ${sessionId}  80x24 in 90x30  detach with ctrl-] d${' '.repeat(90)}`.slice(0, 90),
-    );
+    const hint = ` ${sessionId}  80x24 in 90x30  detach with ctrl-] d${' '.repeat(90)}`.slice(0, 90);
+    await terminal.until(hint, () => terminal.lines.at(-1) === hint);
     await terminal.type(detach);
     expect(await exited(child)).toMatchObject({ code: 0 });
     await terminal.shows('detached from');
@@ -135,8 +133,7 @@ describe('around a window of another size', () => {
     const { terminal, child } = own.attach(sessionId, { size: smaller, args: ['--no-repaint'] });
     await terminal.until('the window', () => terminal.traces.includes('alternate screen'));
     await terminal.type('\r');
-    await terminal.shows('after');
-    expect(terminal.lines[0]).toBe('after');
+    await terminal.until('what was said after', () => terminal.lines[0] === 'after');
     expect(terminal.history).not.toContain('before');
     // From another size on there is a screen that can be shown.
     terminal.resize(session);
