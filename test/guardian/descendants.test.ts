@@ -94,7 +94,12 @@ describe('the leader', () => {
     ['loses', () => guardianBuiltWith('WITHOUT_SIGCHLD_DEFAULT'), undefined],
   ] as const)('13 %s its code when SIGCHLD was ignored by the launcher', async (_name, build, code) => {
     const directory = workDirectory();
-    const scope = await run(['sh', '-c', 'exit 5'], { guardianPath: wrapped(directory, ['ignore', 'all'], build()) });
+    const t = turns(directory);
+    // A guardian that loses its child at once may be gone before it has said that the gate is open.
+    const guardianPath = wrapped(directory, ['ignore', 'all'], build());
+    const scope = await run(['sh', '-c', holdInShell(t, 'exit 5')], { guardianPath });
+    await t.ready();
+    await t.release();
     await isGone(scope.launch.ready.workload.pid);
     const control = await scope.control().catch(() => undefined); // wakes a guardian whom no signal has told
     control?.close();
