@@ -204,12 +204,9 @@ interface ForSession {
 }
 
 function settlementForSession({ to, before, after, event }: ForSession): readonly Relay[] {
-  const { scopeId, proof, status } = after.context;
-  const reason = uncertaintyIn(after);
-  if (reason !== undefined && uncertaintyIn(before) === undefined) {
-    return [{ to, type: 'scope.unverified', payload: { scopeId, reason } }];
-  }
-  if (proof === null || !after.hasTag('capacityReleased') || before?.hasTag('capacityReleased')) return [];
+  const { proof, status } = after.context;
+  const account = accountOf({ to, before, after });
+  if (account?.type !== 'scope.exitProved' || proof === null) return account === undefined ? [] : [account];
   const relays: Relay[] = [];
   if (isNeverRun(after)) {
     relays.push({ to, type: 'launch.failed', payload: launchFailure(event, proof.kind) });
@@ -218,8 +215,19 @@ function settlementForSession({ to, before, after, event }: ForSession): readonl
     const payload = { evidenceEventId: proof.eventId, reason: proof.kind };
     relays.push({ to, type: 'workload.endedWithoutStatus', payload });
   }
-  const proved = { scopeId, proofKind: proof.kind, proofEventId: proof.eventId };
-  return [...relays, { to, type: 'scope.exitProved', payload: proved }];
+  return [...relays, account];
+}
+
+/** That a scope cannot be accounted for any more, or that nobody of it remains; each is said once. */
+function accountOf({ to, before, after }: Omit<ForSession, 'event'>): Relay | undefined {
+  const { scopeId, proof } = after.context;
+  const reason = uncertaintyIn(after);
+  if (reason !== undefined && uncertaintyIn(before) === undefined) {
+    return { to, type: 'scope.unverified', payload: { scopeId, reason } };
+  }
+  if (proof === null || !after.hasTag('capacityReleased') || before?.hasTag('capacityReleased')) return undefined;
+  const payload = { scopeId, proofKind: proof.kind, proofEventId: proof.eventId };
+  return { to, type: 'scope.exitProved', payload };
 }
 
 /** A guardian that could not be looked at just now is no uncertainty that lasts: a session has no way back from one. */
@@ -279,16 +287,10 @@ function causeOfEnding(event: MachineEvent): DrainCause | undefined {
 
 /** What a worker hears of its scope, which serves no run. One whose gate never opened is as gone as one that ended. */
 function relaysToWorker(change: ActorChange, after: ScopeSnapshot): readonly Relay[] {
-  const { scopeId, runId, proof } = after.context;
-  if (runId !== null) return [];
-  const before = change.before as ScopeSnapshot | null;
+  if (after.context.runId !== null) return [];
   const to = { kind: 'workerIncarnation', link: 'scopeId', value: change.id } as const;
-  const reason = uncertaintyIn(after);
-  if (reason !== undefined && uncertaintyIn(before) === undefined) {
-    return [{ to, type: 'scope.unverified', payload: { scopeId, reason } }];
-  }
-  if (proof === null || !after.hasTag('capacityReleased') || before?.hasTag('capacityReleased')) return [];
-  return [{ to, type: 'scope.exitProved', payload: { scopeId, proofKind: proof.kind, proofEventId: proof.eventId } }];
+  const account = accountOf({ to, before: change.before as ScopeSnapshot | null, after });
+  return account === undefined ? [] : [account];
 }
 
 /** The fence of its runtime learns that a worker works, and that nobody of it remains. */
