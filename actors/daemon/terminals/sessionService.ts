@@ -90,10 +90,8 @@ export class SessionService {
   }
 
   /** Of every session, what `mayLackStatus` says of one: the daemon that should have asked may have died before it did. */
-  async settleWithoutStatus(): Promise<void> {
-    for (const { snapshot } of everyActor(this.#parts.host, 'ptySession', { settled: false })) {
-      if (snapshot !== 'corrupt') await this.#endWithoutStatus(snapshot.context.runId);
-    }
+  settleWithoutStatus(): Promise<void> {
+    return this.#endWithoutStatus({ settled: false });
   }
 
   /**
@@ -101,20 +99,19 @@ export class SessionService {
    * the agent ended, and its session waits for none.
    */
   mayLackStatus(runId: string): void {
-    this.#logged('status', this.#endWithoutStatus(runId));
+    this.#logged('status', this.#endWithoutStatus({ link: { name: 'runId', value: runId } }));
   }
 
-  async #endWithoutStatus(runId: string): Promise<void> {
+  async #endWithoutStatus(sessions: Parameters<typeof everyActor>[2]): Promise<void> {
     const { host } = this.#parts;
-    const run = intact(host, 'run', runId);
-    if (run === undefined || run === 'corrupt' || run.context.end?.evidence !== 'kernel_observation') return;
-    const { eventId: evidenceEventId } = run.context.end;
-    for (const { snapshot } of everyActor(host, 'ptySession', { link: { name: 'runId', value: runId } })) {
+    for (const { snapshot } of everyActor(host, 'ptySession', sessions)) {
       if (snapshot === 'corrupt' || isWorkloadOver(snapshot)) continue;
-      const { sessionId, scopeId } = snapshot.context;
+      const { sessionId, runId, scopeId } = snapshot.context;
+      const run = intact(host, 'run', runId);
+      if (run === undefined || run === 'corrupt' || run.context.end?.evidence !== 'kernel_observation') continue;
       const scope = intact(host, 'executionScope', scopeId);
       if (scope === undefined || scope === 'corrupt' || !scope.matches({ coverage: { unverified: 'gap' } })) continue;
-      const payload = { evidenceEventId, reason: 'kernel_observation' };
+      const payload = { evidenceEventId: run.context.end.eventId, reason: 'kernel_observation' };
       await this.#submit([
         draft('workload.endedWithoutStatus', { to: ['ptySession', sessionId], payload, by: 'session-manager' }),
       ]);
