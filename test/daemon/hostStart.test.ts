@@ -1,6 +1,5 @@
 /** A holder of terminals that hangs before it listens, or will not go, holds up nobody for ever. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pino from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
@@ -10,9 +9,9 @@ import { createSystemClock } from '../../actors/observe/linux/clock.ts';
 import { probeExistence } from '../../actors/observe/linux/probe.ts';
 import { selectAdapter } from '../../actors/observe/select.ts';
 import { placesOf } from '../../actors/runtime/places.ts';
-import { FrameReader, jsonFrame } from '../../pty/wire/frames.ts';
 import { isGone } from '../guardian/support/processes.ts';
 import { workDirectory } from '../guardian/support/scope.ts';
+import { answeringHost } from '../ptyHost/support/answeringHost.ts';
 
 it('a host that says nothing is ended when its time is up, and is named', async () => {
   const stateDir = workDirectory();
@@ -40,20 +39,8 @@ it('a host that says that it goes and stays is waited for within a bound', async
   const stateDir = workDirectory();
   const places = placesOf({ stateDir, env: {} });
   mkdirSync(places.runDir);
-  const server = createServer((socket) => {
-    const reader = new FrameReader();
-    socket
-      .on('error', () => {})
-      .on('data', (chunk: Buffer) => {
-        for (const { body } of reader.push(chunk)) {
-          const { id } = JSON.parse(body.toString()) as { id: number };
-          const data = { protocol: 2, pid: process.pid, version: 'test', sessions: [] };
-          socket.write(jsonFrame({ reply: id, ok: true, data }));
-        }
-      });
-  });
-  await new Promise<void>((resolve) => server.listen(places.ptyHostSocket, resolve));
-  onTestFinished(() => void server.close());
+  const data = { protocol: 2, pid: process.pid, version: 'test', sessions: [] };
+  await answeringHost({ address: places.ptyHostSocket, data });
   const adapter = selectAdapter(process.platform, { installationId: 'test' as never, probe: probeExistence });
   const link = new HostLink({ places, adapter, clock: createSystemClock(), log: pino({ enabled: false }) } as never);
   const client = await link.open();

@@ -1,13 +1,12 @@
 /** Inputs with an id: typed once, remembered within a bound, and told to whoever is the daemon now (STOP-08). */
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { InputError } from '../../pty/host/inputQueue.ts';
 import { RememberedInputs } from '../../pty/host/rememberedInputs.ts';
-import { FrameReader, jsonFrame } from '../../pty/wire/frames.ts';
 import { HostClient } from '../../pty/wire/hostClient.ts';
 import { inputDigest } from '../../pty/wire/inputDigest.ts';
 import { workDirectory } from '../guardian/support/scope.ts';
+import { answeringHost } from './support/answeringHost.ts';
 import { ptyHost, storedIn } from './support/host.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -104,21 +103,7 @@ describe('what is remembered', () => {
 
 it('a host of the protocol before is spoken to in its own version (ruling 21)', async () => {
   const address = join(workDirectory(), 'pty.sock');
-  let offered: unknown;
-  const server = createServer((socket) => {
-    const reader = new FrameReader();
-    socket
-      .on('error', () => {})
-      .on('data', (chunk: Buffer) => {
-        for (const { body } of reader.push(chunk)) {
-          const { id, protocol } = JSON.parse(body.toString()) as { id: number; protocol: unknown };
-          offered = protocol;
-          socket.write(jsonFrame({ reply: id, ok: true, data: { protocol: 1, pid: 1, version: 'v', sessions: [] } }));
-        }
-      });
-  });
-  await new Promise<void>((resolve) => server.listen(address, resolve));
-  onTestFinished(() => void server.close());
+  const asked = await answeringHost({ address, data: { protocol: 1, pid: 1, version: 'v', sessions: [] } });
   const { client } = await HostClient.connect({
     address,
     role: 'daemon',
@@ -127,6 +112,6 @@ it('a host of the protocol before is spoken to in its own version (ruling 21)', 
     ended: () => {},
   });
   onTestFinished(() => client.close());
-  expect(offered).toEqual([2, 1]);
+  expect(asked[0]?.protocol).toEqual([2, 1]);
   expect(client.protocol).toBe(1);
 });
