@@ -155,8 +155,8 @@ class Running {
   }
 
   /**
-   * It ends by itself, completely recorded, and with proof that nothing of it is left. Gemini CLI takes no wish to leave
-   * before it has loaded its commands, which nothing shows: so it is told again, as a person would.
+   * It ends by itself, completely recorded, and with proof that nothing of it is left. Gemini CLI reads a wish to leave that
+   * comes early and does not act on it; when it will, nothing shows. So it is told again, as a person would.
    */
   async quit(keys: string): Promise<void> {
     const { daemon } = this.#own;
