@@ -83,13 +83,14 @@ const handlers: Handlers = {
   backup,
   pause,
   resume,
-  'contract.check': checkContract,
+  'contract.verify': verify,
   'daemon.stop': stopDaemon,
 };
 
-async function checkContract(context: ServingContext): Promise<Answer<CallResults['contract.check']>> {
-  const { store, guardian, places, clock } = context;
-  const data = await verifyContract({ store, guardian, stateDir: places.stateDir, wallMs: clock.now().wallMs });
+async function verify(context: ServingContext): Promise<Answer<CallResults['contract.verify']>> {
+  const { store, guardian, places, clock, adapter } = context;
+  const { wallMs } = clock.now();
+  const data = await verifyContract({ store, guardian, stateDir: places.stateDir, wallMs, subset: 'full', adapter });
   if (!data.passed)
     throw new OperatingError({
       code: 'contract_failed',

@@ -12,8 +12,9 @@ import type { CheckView } from './api/views.ts';
 import { calendarClock } from './calendarClock.ts';
 import { loadConfig } from './config.ts';
 import type { DaemonContext } from './context.ts';
+import { batteryVersion } from './contract/battery.ts';
 import { contractName } from './contract/record.ts';
-import { isContractCurrent } from './contract/verify.ts';
+import { isContractCurrent, verifiedSubset } from './contract/verify.ts';
 import { isInPlace } from './git/worktreeIdentity.ts';
 import { healthOf } from './health.ts';
 import { misplaced } from './statePlace.ts';
@@ -225,15 +226,20 @@ async function integrityCheck(store: Store): Promise<CheckView> {
 
 function contractCheck(store: Store, digest: string): CheckView {
   if (isContractCurrent(store, digest))
-    return good('contract', `${contractName} verified for this kernel and guardian`);
+    return good('contract', `${contractName} verified for this kernel and guardian, ${extentOf(store)}`);
   const last = store.selfChecks.newest('containment');
-  if (last && !last.passed) return bad('contract', 'the last containment check failed', 'custody contract check');
+  if (last && !last.passed) return bad('contract', 'the last containment check failed', 'custody contract verify');
   return warning(
     'contract',
     'not verified for this kernel and guardian; sealing waits for it',
-    'custody contract check',
+    'custody contract verify',
   );
 }
+
+const extentOf = (store: Store): string =>
+  verifiedSubset(store) === 'full'
+    ? `with all of battery ${batteryVersion}`
+    : `with the short part of battery ${batteryVersion}; \`custody contract verify\` runs all of it`;
 
 /** Directories that no actor knows: left by a crash between git and the commit, or put there by hand. */
 function leftovers({ host }: DaemonContext, places: Places): CheckView[] {

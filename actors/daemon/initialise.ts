@@ -39,7 +39,7 @@ export async function initialise({ places, checkOnly, adopt = false }: InitReque
     const needsCheck = !checkOnly && !isContractCurrent(store, guardian.digest);
     const { wallMs } = calendarClock.now();
     const report = needsCheck
-      ? await verifyContract({ store, guardian, stateDir: places.stateDir, wallMs })
+      ? await verifyContract({ store, guardian, stateDir: places.stateDir, wallMs, subset: 'short' })
       : undefined;
     return {
       stateDir: places.stateDir,

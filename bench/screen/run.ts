@@ -27,7 +27,9 @@ buildSync({
   bundle: true,
   platform: 'node',
   format: 'esm',
-  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
 });
 
 /** Coloured lines of different lengths, as builds and tests write them. */

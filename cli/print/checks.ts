@@ -1,6 +1,6 @@
 /** Checks of doctor, init and the containment self-check. */
 import type { CallResults } from '../../actors/daemon/api/results.ts';
-import type { CheckView } from '../../actors/daemon/api/views.ts';
+import type { CheckView, ContainmentCheckView } from '../../actors/daemon/api/views.ts';
 import { line } from './escape.ts';
 import type { Style } from './style.ts';
 
@@ -19,10 +19,15 @@ export function checkLines(checks: readonly CheckView[], style: Style): string[]
 export const checksExitCode = (checks: readonly CheckView[]): number =>
   checks.some(({ ok, severity }) => !ok && severity === 'error') ? 13 : 0;
 
-export function contractLines(data: CallResults['contract.check'], style: Style): string[] {
+const tried = ({ batteryVersion, checks }: CallResults['contract.verify']): string =>
+  `battery ${batteryVersion}, ${checks.length} checks`;
+
+const timed = (check: ContainmentCheckView): CheckView => ({ ...check, detail: `${check.detail} (${check.ms} ms)` });
+
+export function contractLines(data: CallResults['contract.verify'], style: Style): string[] {
   return [
-    `${line`${data.contract}`}  ${data.passed ? style.green('passed') : style.red('NOT PASSED')}`,
-    ...checkLines(data.checks, style),
+    `${line`${data.contract}`}  ${data.passed ? style.green('passed') : style.red('NOT PASSED')}  ${tried(data)}`,
+    ...checkLines(data.checks.map(timed), style),
     ...(data.doesNotCover.length > 0 ? [style.dim('does not cover:')] : []),
     ...data.doesNotCover.map((text) => line`  ${text}`),
   ];

@@ -7,10 +7,14 @@ import { errnoOf, GuardianLaunchError } from './errors.ts';
 import type { LaunchFrame } from './frame.ts';
 import { encodeFrame } from './frame.ts';
 
+type Stream = number | Socket;
+
 export interface LaunchRequest extends LaunchFrame {
   readonly guardianPath: string;
-  /** Descriptors of the workload's stdin, stdout and stderr; the guardian itself keeps none of them. */
-  readonly stdio: readonly [number, number, number];
+  /** The workload's stdin, stdout and stderr, as descriptors or sockets; the guardian itself keeps none of them. */
+  readonly stdio: readonly [Stream, Stream, Stream];
+  /** A program that starts the guardian with the words behind its own, for a launch under circumstances of its own. */
+  readonly through?: readonly string[];
   /**
    * The guardian stays in this process's session: for a launcher that an interactive shell has started in the terminal
    * which its workload shall use. Without it a guardian has a session of its own, and the terminal must be a new one.
@@ -80,8 +84,9 @@ function spawnFailure(error: unknown): GuardianLaunchError {
 
 /** Detached, because a guardian must not share the session, and so the hang-up, of a launcher that did not ask for it. */
 function spawnGuardian(request: LaunchRequest, end: AbortController): ChildProcess {
+  const [file, ...args] = [...(request.through ?? []), request.guardianPath, 'run'];
   try {
-    return spawn(request.guardianPath, ['run'], {
+    return spawn(file!, args, {
       cwd: '/',
       detached: request.sharesSession !== true,
       env: guardianEnvironment(),

@@ -144,10 +144,10 @@ describe('every command answers one JSON object', () => {
     expect(new Set(ofRun.map((event: { actor: { id: string } }) => event.actor.id))).toEqual(new Set([runId]));
   });
 
-  it('backup, contract check, pause, resume', async () => {
+  it('backup, contract verify, pause, resume', async () => {
     const to = join(here.dir, 'copy.db');
     expect((await ask('backup', to)).data).toMatchObject({ path: to, bytes: statSync(to).size });
-    expect((await ask('contract', 'check')).data).toMatchObject({ passed: true });
+    expect((await ask('contract', 'verify')).data).toMatchObject({ passed: true });
     expect((await ask('pause')).data).toEqual({ admission: 'paused' });
     const paused = await refuse('runs', 'exec', goalId, '--', 'true');
     expect(paused.next.join()).toContain('custody resume');

@@ -16,7 +16,7 @@ sessions list, sessions show <session>, sessions attach <session>, sessions send
 sessions tail <session>, sessions screen <session>, sessions export <session>, sessions wait <session>
 sessions resize <session> <size>, sessions stop <session>
 agent result, agent need-input [reason], agent boundary <name>, agent goal
-contract check`
+contract verify`
   .replace('init doctor config version', 'init, doctor, config, version')
   .split(/,\s*|\n/);
 

@@ -8,7 +8,9 @@ import { calendarClock } from '../../actors/daemon/calendarClock.ts';
 import { isContractCurrent, keepContractCurrent } from '../../actors/daemon/contract/verify.ts';
 import { createHost } from '../../actors/host/host.ts';
 import { createSystemClock } from '../../actors/observe/linux/clock.ts';
+import { selectAdapter } from '../../actors/observe/select.ts';
 import { placesOf } from '../../actors/runtime/places.ts';
+import { installationIdSchema } from '../../machines/ids.ts';
 import { protocol } from '../../machines/protocol.ts';
 import { openStore } from '../../persistence/store.ts';
 import { guardianBinary, guardianDigest } from '../../pty/launch/binary.ts';
@@ -42,6 +44,7 @@ async function installation() {
     host,
     clock,
     guardian,
+    adapter: selectAdapter(process.platform, { installationId: installationIdSchema.parse(store.installationId) }),
     log,
     config,
     leaving: leaving.signal,

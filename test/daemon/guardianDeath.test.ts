@@ -19,7 +19,7 @@ describe('SIGKILL of the guardian before the release (GRD-06, linux case 24)', (
     const { goalId } = await daemon.goal();
     await killGuardianAt(daemon, point);
     // The containment check starts guardians of its own meanwhile: none of them is the one that is lost.
-    const checking = daemon.call('contract.check', {});
+    const checking = daemon.call('contract.verify', {});
     await expectNeverRan(
       daemon,
       daemon.refusal('runs.exec', daemon.launchArguments(goalId, `touch "${ranFile(daemon)}"`)),

@@ -19,7 +19,7 @@ describe('PROMO-06: the containment check of the host', () => {
     const { generationId } = await daemon.goal();
     await daemon.event({ actor: generationId, type: 'contract.verified' });
     await killAt(daemon, { at: 'gate byte', of: 'escapee' });
-    await expect(daemon.call('contract.check', {})).rejects.toMatchObject({ code: 'daemon_gone' });
+    await expect(daemon.call('contract.verify', {})).rejects.toMatchObject({ code: 'daemon_gone' });
     await daemon.process.exited;
     const [interrupted] = checksIn(daemon);
     const { guardian } = startReceipt(join(interrupted!, 'escapee'))!;
@@ -27,7 +27,7 @@ describe('PROMO-06: the containment check of the host', () => {
     await daemon.start();
     expect(checksIn(daemon)).toEqual([]);
     await isGone(guardian.pid);
-    expect(await daemon.call('contract.check', {})).toMatchObject({ passed: true });
+    expect(await daemon.call('contract.verify', {})).toMatchObject({ passed: true });
     expect(checksIn(daemon)).toEqual([]);
   });
 });

@@ -44,7 +44,9 @@ function bundle(outfile: string): void {
     mainFields: ['module', 'main'],
     external: ['better-sqlite3'],
     logLevel: 'error',
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
   });
 }
 

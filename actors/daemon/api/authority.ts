@@ -54,7 +54,7 @@ export const audiences: { readonly [Name in CallName | StreamName]: Audience } =
   events: 'operator',
   'events.follow': 'operator',
   backup: 'operator',
-  'contract.check': 'operator',
+  'contract.verify': 'operator',
   pause: 'operator',
   resume: 'operator',
   'daemon.stop': 'operator',

@@ -168,7 +168,7 @@ export const callSchemas = {
   config: z.strictObject({}),
   backup: z.strictObject({ to: absolutePath }),
   /** Runs the short containment self-check on this host and records it (PROMO-06, ruling 15). */
-  'contract.check': z.strictObject({}),
+  'contract.verify': z.strictObject({}),
   pause: z.strictObject({ requestId }),
   resume: z.strictObject({ requestId }),
   /** keepWork: only the daemon ends, everything else goes on and is adopted (ruling 21). */

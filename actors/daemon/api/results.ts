@@ -4,6 +4,7 @@ import type {
   CaptureView,
   CheckView,
   ConfigValueView,
+  ContainmentCheckView,
   EventView,
   GoalDetailView,
   GoalView,
@@ -69,10 +70,12 @@ export interface CallResults {
   readonly doctor: { readonly checks: readonly CheckView[] };
   readonly config: { readonly values: readonly ConfigValueView[]; readonly file: string };
   readonly backup: { readonly path: string; readonly bytes: number; readonly epoch: number };
-  readonly 'contract.check': {
+  readonly 'contract.verify': {
     readonly contract: string;
+    readonly batteryVersion: number;
+    readonly subset: 'short' | 'full';
     readonly passed: boolean;
-    readonly checks: readonly CheckView[];
+    readonly checks: readonly ContainmentCheckView[];
     readonly doesNotCover: readonly string[];
   };
   readonly pause: { readonly admission: string };

@@ -287,6 +287,12 @@ export interface CheckView {
   readonly fix: string | null;
 }
 
+/** One of the containment battery: its claim in words, and how long it took. */
+export interface ContainmentCheckView extends CheckView {
+  readonly claim: string;
+  readonly ms: number;
+}
+
 export interface ConfigValueView {
   readonly name: string;
   readonly value: number | string | boolean | readonly string[] | null;

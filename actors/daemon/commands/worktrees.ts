@@ -161,7 +161,7 @@ function nextStepsFor(id: string, blockers: Awaited<ReturnType<typeof blockerVie
   for (const { code, runId } of blockers) {
     if (code === 'not_closed') steps.add(`custody worktrees close ${id}`);
     if ((code === 'run_active' || code === 'scope_unproved') && runId) steps.add(`custody runs stop ${runId}`);
-    if (code.startsWith('contract_')) steps.add('custody contract check');
+    if (code.startsWith('contract_')) steps.add('custody contract verify');
   }
   return [...steps];
 }

@@ -6,8 +6,16 @@ import type { Draft } from '../../host/outcome.ts';
 import { everyActor, required } from '../../runtime/actorAccess.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
+import type { Subset } from './battery.ts';
 
 export const contractName = 'scope-exit-proof/1';
+
+/** Where the report lies that a contract rests on; it says as well how much of the battery was run. */
+export const reportRefOf = (subset: Subset, wallMs: number): string =>
+  `self_checks/containment${subset === 'full' ? '' : `.${subset}`}/${wallMs}`;
+
+export const subsetOf = (reportRef: string): Subset =>
+  reportRef.startsWith('self_checks/containment.short/') ? 'short' : 'full';
 
 /** The event that tells a generation what holds on this host; none while nothing was verified. */
 export function contractDraft(store: Pick<Store, 'contracts' | 'installationId'>, generationId: GenerationId): Draft[] {
@@ -15,7 +23,8 @@ export function contractDraft(store: Pick<Store, 'contracts' | 'installationId'>
   if (row === undefined) return [];
   const { kernel, guardianDigest, batteryVersion, reportRef } = row;
   const payload = { contract: contractName, kernel, guardianDigest, batteryVersion, reportRef } as const;
-  const eventId = `${store.installationId}:contract:${guardianDigest}:${batteryVersion}:${kernel}`;
+  const subset = subsetOf(reportRef);
+  const eventId = `${store.installationId}:contract:${guardianDigest}:${batteryVersion}:${subset}:${kernel}`;
   return [
     draft('contract.verified', { to: ['worktreeGeneration', generationId], payload, by: 'contract-verifier', eventId }),
   ];
@@ -44,6 +53,7 @@ function isTold({ context }: GenerationSnapshot, store: Pick<Store, 'contracts'>
     row !== undefined &&
     told?.guardianDigest === row.guardianDigest &&
     told.kernel === row.kernel &&
-    told.batteryVersion === row.batteryVersion
+    told.batteryVersion === row.batteryVersion &&
+    subsetOf(told.reportRef) === subsetOf(row.reportRef)
   );
 }

@@ -1,60 +1,84 @@
 /**
- * A short containment check of this host with the real guardian: a handful of process tricks, each with the receipts that
- * it must and must not leave (PROMO-06). It uses no actor and no store, so that `init` can run it before there is a daemon.
+ * The containment battery of this host, run with the real guardian: process tricks, each with the receipts that it must
+ * and must not leave (PROMO-06). It uses no actor and no store, so that `init` can run a part of it before there is a daemon.
  */
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseReceipt } from '../../../pty/guardian/receipt.ts';
-import { captureFiles } from '../../../pty/launch/capture.ts';
-import { controlClient } from '../../../pty/launch/control.ts';
-import { type Launch, launchGuardian } from '../../../pty/launch/launch.ts';
-import { reserveSlots } from '../../../pty/launch/slots.ts';
-import type { CheckView } from '../api/views.ts';
-
-/** Raised whenever a check is added or made stricter: a contract of an older battery is verified again. */
-export const batteryVersion = 1;
-
-export const doesNotCover: readonly string[] = [
-  'work handed to a server that ran before: a tmux or screen server, a container daemon, D-Bus activation, at, cron, a build daemon',
-  'work on another machine, reached over ssh or the network',
-  'a hostile process of the same user, which can kill the guardian or rewrite files of this user',
-  'memory and files that a process outside the tree shares with one inside',
-];
+import { afterSilence } from '../../../pty/launch/silence.ts';
+import type { ContainmentCheckView } from '../api/views.ts';
+import { battery, type Subset } from './battery.ts';
+import { type Bench, endGuardian } from './bench.ts';
 
 export interface SelfCheckReport {
+  readonly subset: Subset;
   readonly passed: boolean;
-  readonly checks: readonly CheckView[];
+  readonly checks: readonly ContainmentCheckView[];
+}
+
+export interface SelfCheckRequest extends Omit<Bench, 'atEnd'> {
+  readonly subset: Subset;
+  /** Bounds each check; only a test is less patient. */
+  readonly checkMs?: number;
 }
 
 const prefix = 'selfcheck-';
 
-interface Bench {
-  readonly directory: string;
-  readonly guardianPath: string;
-  readonly installationId: string;
-}
+/** More would measure each other: a check is a handful of processes that are started and awaited. */
+const atOnce = 2;
+
+/** A check takes less than a second; without a bound one that hangs would keep the report from everybody. */
+const longestMs = 15_000;
 
 /** Runs every check even if one fails. `directory` is a private place of ours; what is made in it is removed again. */
-export async function runSelfCheck(bench: Bench): Promise<SelfCheckReport> {
+export async function runSelfCheck({
+  subset,
+  checkMs = longestMs,
+  ...bench
+}: SelfCheckRequest): Promise<SelfCheckReport> {
   const directory = await mkdtemp(join(bench.directory, prefix));
-  const checks: CheckView[] = [];
-  try {
-    for (const [id, detail, check] of battery) {
-      const scopeDir = join(directory, id);
-      const failure = await check({ ...bench, directory: scopeDir }).catch((error: unknown) => nameOf(error));
-      checks.push({
-        id: `containment.${id}`,
-        ok: failure === null,
-        severity: failure === null ? 'info' : 'error',
-        detail: failure === null ? detail : `${detail}: ${failure}`,
-        fix: failure === null ? null : 'custody doctor',
-      });
+  const chosen = battery.filter((one) => subset === 'full' || one.subset === subset);
+  const checks: ContainmentCheckView[] = [];
+  const left = [...chosen.entries()];
+  const runSome = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [place, one] = next;
+      checks[place] = await run(one, { ...bench, directory: join(directory, one.id) }, checkMs);
     }
+  };
+  try {
+    await Promise.all(Array.from({ length: atOnce }, runSome));
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-  return { passed: checks.every(({ ok }) => ok), checks };
+  return { subset, passed: checks.every(({ ok }) => ok), checks };
+}
+
+/** What the check has begun is over when this resolves, also when the check itself is stuck. */
+async function run(
+  { id, claim, check }: (typeof battery)[number],
+  bench: Omit<Bench, 'atEnd'>,
+  checkMs: number,
+): Promise<ContainmentCheckView> {
+  const begun = performance.now();
+  const undoing: (() => unknown)[] = [];
+  const failure = await bounded(check({ ...bench, atEnd: (undo) => void undoing.push(undo) }), checkMs).catch(nameOf);
+  for (const undo of undoing.reverse()) await bounded(Promise.resolve().then(undo), checkMs).catch(() => undefined);
+  return {
+    id: `containment.${id}`,
+    ok: failure === null,
+    severity: failure === null ? 'info' : 'error',
+    claim,
+    detail: failure === null ? claim : `${claim}: ${failure}`,
+    fix: failure === null ? null : 'custody doctor',
+    ms: Math.round(performance.now() - begun),
+  };
+}
+
+function bounded<T>(work: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const callOff = afterSilence(ms, () => reject(new Error('it did not end in time')));
+    work.then(resolve, reject).finally(callOff);
+  });
 }
 
 /**
@@ -65,105 +89,10 @@ export async function endInterruptedChecks(directory: string): Promise<void> {
   const interrupted = (await readdir(directory)).filter((name) => name.startsWith(prefix));
   for (const name of interrupted) {
     const path = join(directory, name);
-    for (const [id] of battery) await endGuardian(join(path, id)).catch(() => {});
+    for (const { id } of battery) await endGuardian(join(path, id)).catch(() => {});
     await rm(path, { recursive: true, force: true });
   }
 }
 
-async function endGuardian(scopeDir: string): Promise<void> {
-  const client = await controlClient(scopeDir);
-  try {
-    for await (const { event } of client.terminate({ graceMs: 0, budgetMs: 2_000 })) if (event === 'settled') return;
-  } finally {
-    client.close();
-  }
-}
-
 const nameOf = (error: unknown): string =>
-  String((error as { code?: unknown })?.code ?? (error as Error)?.name ?? 'failed').slice(0, 100);
-
-type Check = (bench: Bench) => Promise<string | null>;
-
-const battery: readonly (readonly [id: string, detail: string, check: Check])[] = [
-  ['exit', 'an exit receipt follows the end of a simple program', simpleExit],
-  ['gate', 'a program whose gate stays shut never runs', closedGate],
-  ['escapee', 'a child in its own session keeps the exit receipt back, and termination reaches it', escapee],
-];
-
-async function launched({ directory, guardianPath, installationId }: Bench, script: string): Promise<Launch> {
-  const slots = await reserveSlots(directory);
-  const files = captureFiles(directory);
-  try {
-    return await launchGuardian({
-      guardianPath,
-      installationId,
-      scopeId: 'self-check',
-      scopeDir: directory,
-      slots,
-      argv: ['/bin/sh', '-c', script],
-      env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
-      cwd: directory,
-      umask: 0o077,
-      stdio: files.stdio,
-      handshakeMs: 10_000,
-    });
-  } finally {
-    files.close();
-  }
-}
-
-async function receipt<Kind extends 'status' | 'exit'>(directory: string, kind: Kind) {
-  const path = join(directory, `${kind}.json`);
-  if (!existsSync(path)) return undefined;
-  const parsed = parseReceipt(kind, await readFile(path));
-  return parsed.ok ? parsed.receipt : undefined;
-}
-
-async function simpleExit(bench: Bench): Promise<string | null> {
-  const launch = await launched(bench, 'exit 7');
-  await launch.openGate();
-  const { code } = await launch.exited;
-  const status = await receipt(bench.directory, 'status');
-  const exit = await receipt(bench.directory, 'exit');
-  if (code !== 0 || exit === undefined) return 'there is no durable exit receipt';
-  return status?.code === 7 ? null : 'the status receipt does not say how it ended';
-}
-
-async function closedGate(bench: Bench): Promise<string | null> {
-  const launch = await launched(bench, ': > ran');
-  await launch.abandon();
-  if (existsSync(join(bench.directory, 'ran'))) return 'it ran';
-  const status = await receipt(bench.directory, 'status');
-  return status?.how === 'notReleased' ? null : 'no receipt says so';
-}
-
-/** The root leaves at once; the escapee stays until the guardian ends it, and not for ever if this process dies first. */
-async function escapee(bench: Bench): Promise<string | null> {
-  await mkdir(bench.directory, { mode: 0o700 });
-  const script = 'mkfifo up; setsid sh -c "trap \'\' HUP; echo > up; exec sleep 60" & read x < up; exit 0';
-  const launch = await launched(bench, script);
-  await launch.openGate();
-  const client = await controlClient(bench.directory, { timeoutMs: 10_000 });
-  try {
-    const early = await seen(client, bench.directory);
-    let settled = false;
-    for await (const event of client.terminate({ graceMs: 0, budgetMs: 10_000 })) settled ||= event.event === 'settled';
-    await launch.exited;
-    const exit = await receipt(bench.directory, 'exit');
-    if (early !== null) return early;
-    return settled && exit !== undefined ? null : 'termination did not end in an exit receipt';
-  } finally {
-    client.close();
-  }
-}
-
-/** Asks until the guardian has seen the root end; the escapee must still be there then, and no exit receipt. */
-async function seen(client: Awaited<ReturnType<typeof controlClient>>, directory: string): Promise<string | null> {
-  for (;;) {
-    const { phase } = await client.hello();
-    if (phase === 'rootEnded') break;
-  }
-  const { total } = await client.members();
-  if (total === 0) return 'the escapee is not seen by the guardian';
-  return (await receipt(directory, 'exit')) === undefined ? null : 'the exit receipt came while the escapee was alive';
-}
+  String((error as { code?: unknown })?.code ?? (error as Error)?.message ?? 'failed').slice(0, 100);

@@ -8,23 +8,25 @@ import type { OperatingError } from '../../runtime/operatingError.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { CallResults } from '../api/results.ts';
 import { retryPauses } from '../config.ts';
-import { contractName, tellGenerations } from './record.ts';
-import { batteryVersion, doesNotCover, runSelfCheck } from './selfCheck.ts';
+import { batteryVersion, doesNotCover, type Subset } from './battery.ts';
+import { contractName, reportRefOf, subsetOf, tellGenerations } from './record.ts';
+import { runSelfCheck, type SelfCheckReport } from './selfCheck.ts';
 
-type SelfCheckReport = Awaited<ReturnType<typeof runSelfCheck>>;
-
-type ContractReport = CallResults['contract.check'];
+type ContractReport = CallResults['contract.verify'];
 
 interface Bench {
   readonly store: Store;
   readonly guardian: Runtime['guardian'];
   readonly stateDir: string;
   readonly wallMs: number;
+  readonly subset: Subset;
+  /** Without it only the short battery can pass. */
+  readonly adapter?: Pick<Runtime['adapter'], 'sameProgram'>;
 }
 
 const kernelOf = (): string => `${release()} ${version()}`.slice(0, 256);
 
-/** Whether the recorded contract still speaks of this guardian, this kernel and this battery. */
+/** Whether the recorded contract still speaks of this guardian, this kernel and this battery, as far as that was run. */
 export function isContractCurrent(store: Pick<Store, 'contracts'>, guardianDigest: string): boolean {
   const row = store.contracts.find(contractName);
   return (
@@ -35,20 +37,29 @@ export function isContractCurrent(store: Pick<Store, 'contracts'>, guardianDiges
   );
 }
 
-/** Runs the battery and records what it found; a failed one records no contract. */
-export async function verifyContract({ store, guardian, stateDir, wallMs }: Bench): Promise<ContractReport> {
-  const report = await checked({ store, guardian, stateDir });
-  recordReport({ store, guardian, wallMs }, report);
-  return { contract: contractName, passed: report.passed, checks: report.checks, doesNotCover };
+/** Which battery the recorded contract rests on; undefined while there is none. */
+export function verifiedSubset(store: Pick<Store, 'contracts'>): Subset | undefined {
+  const row = store.contracts.find(contractName);
+  return row && subsetOf(row.reportRef);
 }
 
-function checked({ store, guardian, stateDir }: Omit<Bench, 'wallMs'>): Promise<SelfCheckReport> {
+/** Runs the battery and records what it found; a failed one records no contract. */
+export async function verifyContract(bench: Bench): Promise<ContractReport> {
+  const report = await checked(bench);
+  recordReport(bench, report);
+  const { subset, passed, checks } = report;
+  return { contract: contractName, batteryVersion, subset, passed, checks, doesNotCover };
+}
+
+function checked({ store, guardian, stateDir, subset, adapter }: Omit<Bench, 'wallMs'>): Promise<SelfCheckReport> {
   const directory = join(stateDir, 'run');
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  return runSelfCheck({ directory, guardianPath: guardian.path, installationId: store.installationId });
+  const { installationId } = store;
+  const guardianOf = adapter && ((pid: number) => adapter.sameProgram(pid));
+  return runSelfCheck({ subset, directory, guardianPath: guardian.path, installationId, guardianOf });
 }
 
-function recordReport({ store, guardian, wallMs }: Omit<Bench, 'stateDir'>, report: SelfCheckReport): void {
+function recordReport({ store, guardian, wallMs }: Omit<Bench, 'stateDir' | 'subset'>, report: SelfCheckReport): void {
   store.write(() => {
     store.selfChecks.insert({ name: 'containment', wallMs, passed: report.passed, report: report.checks });
     if (!report.passed) return;
@@ -57,23 +68,27 @@ function recordReport({ store, guardian, wallMs }: Omit<Bench, 'stateDir'>, repo
       kernel: kernelOf(),
       guardianDigest: guardian.digest,
       batteryVersion,
-      reportRef: `self_checks/containment/${wallMs}`,
+      reportRef: reportRefOf(report.subset, wallMs),
       verifiedWallMs: wallMs,
     });
   });
 }
 
-type Keeping = Pick<Runtime, 'store' | 'host' | 'guardian' | 'places' | 'clock' | 'config' | 'log' | 'leaving'>;
+type Keeping = Pick<
+  Runtime,
+  'store' | 'host' | 'guardian' | 'adapter' | 'places' | 'clock' | 'config' | 'log' | 'leaving'
+>;
 
 /**
- * Runs at start, beside everything else: a new kernel or a new guardian needs a new verification. Nobody would ask again
+ * Runs at start, beside everything else: a new kernel or a new guardian needs a new verification, and what `init` has
+ * tried in short is tried in full. Nobody would ask again
  * for what a busy store did not take, so it is brought until the daemon leaves; the battery itself runs once.
  */
 export async function keepContractCurrent(runtime: Keeping): Promise<void> {
   const { store, guardian, places, clock, config, log, leaving } = runtime;
-  const isCurrent = isContractCurrent(store, guardian.digest);
+  const isCurrent = isContractCurrent(store, guardian.digest) && verifiedSubset(store) === 'full';
   const wallMs = clock.now().wallMs;
-  let report = isCurrent ? undefined : await checked({ store, guardian, stateDir: places.stateDir });
+  let report = isCurrent ? undefined : await checked({ ...runtime, stateDir: places.stateDir, subset: 'full' });
   const backoff = new Backoff(retryPauses(config));
   while (!leaving.aborted) {
     try {

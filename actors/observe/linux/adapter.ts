@@ -1,6 +1,7 @@
 import type { ProcessIdentity } from '../../../machines/identity.ts';
 import type { Sample } from '../sample.ts';
 import { CaptureError, captureIdentity } from './capture.ts';
+import { listProcesses, type SeenProcess, sameProgram } from './census.ts';
 import { monotonicMs } from './clock.ts';
 import { type ContextProblem, type ContextResult, isProblem, type OwnProcess, readContext } from './context.ts';
 import { type Eyes, LOOK_BYTES } from './look.ts';
@@ -124,6 +125,11 @@ export class LinuxAdapter {
     } catch {
       return undefined;
     }
+  }
+
+  /** What else the program with this pid consists of, itself included; one look at every process of the machine. */
+  sameProgram(pid: number): readonly SeenProcess[] {
+    return sameProgram(listProcesses(this.#eyes.proc, this.#eyes.procRoot), pid);
   }
 
   /** Whether a process has a file open at this moment, for display; undefined when it does not let us look. */

@@ -22,7 +22,9 @@ export function bundled(source: string, name: string): string {
     format: 'esm',
     external: ['better-sqlite3', 'vitest'],
     logLevel: 'error',
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
   });
   return outfile;
 }

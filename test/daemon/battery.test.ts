@@ -1,0 +1,86 @@
+/** PROMO-06: what the containment battery notices, with guardians that were built without one of their guards. */
+import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { battery, batteryVersion, doesNotCover } from '../../actors/daemon/contract/battery.ts';
+import { runSelfCheck } from '../../actors/daemon/contract/selfCheck.ts';
+import { probeExistence } from '../../actors/observe/linux/probe.ts';
+import { selectAdapter } from '../../actors/observe/select.ts';
+import { statOf } from '../guardian/support/processes.ts';
+import { type GuardianSwitch, guardian, guardianBuiltWith } from '../guardian/support/programs.ts';
+import { workDirectory } from '../guardian/support/scope.ts';
+
+async function tried(guardianPath: string, changes: Partial<Parameters<typeof runSelfCheck>[0]> = {}) {
+  const directory = join(workDirectory(), 'run');
+  mkdirSync(directory, { mode: 0o700 });
+  const installationId = 'i-battery' as never;
+  const adapter = selectAdapter(process.platform, { installationId, probe: probeExistence });
+  const guardianOf = (pid: number) => adapter.sameProgram(pid);
+  const given = { subset: 'full', directory, guardianPath, installationId, guardianOf, ...changes } as const;
+  const report = await runSelfCheck(given);
+  expect(readdirSync(directory)).toEqual([]);
+  return report;
+}
+
+const failed = ({ checks }: Awaited<ReturnType<typeof tried>>): string[] =>
+  checks.filter(({ ok }) => !ok).map(({ id }) => id.replace('containment.', ''));
+
+describe('the guardian that ships', () => {
+  it('passes, and each check says its claim and how long it took', async () => {
+    const report = await tried(guardian());
+    expect(failed(report)).toEqual([]);
+    expect(report.passed).toBe(true);
+    expect(report.checks.map(({ id }) => id)).toEqual(battery.map(({ id }) => `containment.${id}`));
+    for (const { ms, claim, detail } of report.checks) {
+      expect(ms).toBeGreaterThanOrEqual(0);
+      expect(detail).toBe(claim);
+    }
+    expect(batteryVersion).toBeGreaterThan(1);
+    expect(doesNotCover.length).toBeGreaterThan(0);
+  });
+
+  it('is tried in short by whoever cannot wait', async () => {
+    const { checks } = await tried(guardian(), { subset: 'short' });
+    expect(checks.map(({ id }) => id)).toEqual(['containment.exit', 'containment.gate', 'containment.escapee']);
+  });
+});
+
+const without: readonly (readonly [GuardianSwitch, readonly string[]])[] = [
+  ['WITHOUT_SUBREAPER', ['escapee', 'daemon', 'nested']],
+  ['WITHOUT_GATE', ['gate']],
+  ['WITHOUT_SLOT_CHECK', ['exhaustion']],
+  ['WITHOUT_CLOSE', ['launcher']],
+  ['WITHOUT_AGREEMENT', ['ignores-term', 'stopped', 'hoppers']],
+  ['WITHOUT_SPARING', ['nested']],
+  ['WITHOUT_IDENTITY_CHECK', ['identity']],
+  ['WITHOUT_CTTY', ['hang-up']],
+];
+
+describe('a guardian without one of its guards is found out', () => {
+  it.each(without)('%s: by %j', async (option, checks) => {
+    const report = await tried(guardianBuiltWith(option), { checkMs: 5_000 });
+    expect(failed(report)).toEqual(expect.arrayContaining([...checks]));
+    expect(report.passed).toBe(false);
+  });
+});
+
+it('a program that is no guardian passes nothing', async () => {
+  const report = await tried('/bin/true', { checkMs: 5_000 });
+  expect(failed(report)).toEqual(battery.map(({ id }) => id));
+});
+
+describe('a guardian that is not lost after all', () => {
+  it('is noticed by its receipt', async () => {
+    const stranger = spawn('sleep', ['600']);
+    onTestFinished(() => void stranger.kill('SIGKILL'));
+    const { start } = statOf(stranger.pid!)!;
+    const guardianOf = () => [{ pid: stranger.pid!, start, uid: process.getuid!() }];
+    const report = await tried(guardian(), { guardianOf, checkMs: 5_000 });
+    expect(failed(report)).toEqual(['lost-guardian']);
+  });
+
+  it('is noticed where nobody can be observed', async () => {
+    expect(failed(await tried(guardian(), { guardianOf: undefined }))).toEqual(['lost-guardian']);
+  });
+});
