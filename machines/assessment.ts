@@ -5,11 +5,18 @@
 
 import type { ProofKind } from './evidence.ts';
 import type { ScopeSnapshot } from './executionScope.ts';
+import type { Assumption } from './executionScopeParts.ts';
 
 export type Assessment =
   | { readonly state: 'live' }
   | { readonly state: 'exited'; readonly proof: ProofKind }
-  | { readonly state: 'unverified'; readonly certainty: 'transient' | 'gap'; readonly reason: string };
+  | {
+      readonly state: 'unverified';
+      readonly certainty: 'transient' | 'gap';
+      readonly reason: string;
+      /** Somebody answers for it that nobody is left. Nothing is proved by that, and nobody else has to wait for it. */
+      readonly assumed?: Assumption;
+    };
 
 /**
  * `corrupt` is a scope whose row could not be trusted; it counts as unverified for itself alone (OWN-10). Whether a
@@ -23,12 +30,15 @@ export function assessOwnership(scope: ScopeSnapshot | 'corrupt', isLaunchedHere
     if (context.proof === null) return { state: 'unverified', certainty: 'gap', reason: 'proof_missing' };
     return { state: 'exited', proof: context.proof.kind };
   }
-  if (context.witnessConflicts.length > 0) return { state: 'unverified', certainty: 'gap', reason: 'witness_conflict' };
+  const assumed = assumptionOf(scope);
+  if (context.witnessConflicts.length > 0)
+    return { state: 'unverified', certainty: 'gap', reason: 'witness_conflict', ...assumed };
   if (scope.matches({ coverage: { unverified: 'gap' } })) {
-    return { state: 'unverified', certainty: 'gap', reason: context.gaps.at(-1) ?? 'guardian_gone' };
+    return { state: 'unverified', certainty: 'gap', reason: context.gaps.at(-1) ?? 'guardian_gone', ...assumed };
   }
   if (scope.matches({ coverage: { unverified: 'transient' } })) {
-    return { state: 'unverified', certainty: 'transient', reason: context.guardianLast?.reason ?? 'not_observed' };
+    const reason = context.guardianLast?.reason ?? 'not_observed';
+    return { state: 'unverified', certainty: 'transient', reason, ...assumed };
   }
   if (scope.matches({ coverage: 'launching' }) && !isLaunchedHere) {
     return { state: 'unverified', certainty: 'transient', reason: 'launch_unresolved' };
@@ -36,8 +46,18 @@ export function assessOwnership(scope: ScopeSnapshot | 'corrupt', isLaunchedHere
   return { state: 'live' };
 }
 
+/** A scope that is seen alive again takes back what was assumed of it. */
+function assumptionOf(scope: ScopeSnapshot): { readonly assumed?: Assumption } {
+  const { assumed } = scope.context;
+  return assumed !== null && scope.matches({ coverage: 'unverified' }) ? { assumed } : {};
+}
+
+/** Whether others have to wait for this scope: not when its end is proved, nor when somebody answers for it. */
+export const holdsOthersUp = (assessment: Assessment): boolean =>
+  assessment.state === 'live' || (assessment.state === 'unverified' && assessment.assumed === undefined);
+
 /** Live and unverified scopes hold exactly one slot each; Custody's own short effects hold none (OWN-02, ruling 25). */
 export function holdsSlot(scope: ScopeSnapshot | 'corrupt'): boolean {
   if (scope !== 'corrupt' && scope.context.kind === 'effect') return false;
-  return assessOwnership(scope).state !== 'exited';
+  return holdsOthersUp(assessOwnership(scope));
 }

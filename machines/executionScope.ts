@@ -21,7 +21,7 @@ const isAbandonedUnverified = and(['platformCovered', 'neverReleased', 'guardian
 
 export const executionScopeMachine = scopeSetup.createMachine({
   id: 'executionScope',
-  version: '2',
+  version: '3',
   type: 'parallel',
   context: ({ input }) => initialScopeContext(input),
   states: {
@@ -103,6 +103,7 @@ export const executionScopeMachine = scopeSetup.createMachine({
                   { actions: 'recordGuardian' },
                 ],
                 'coverage.gap': { target: 'gap', actions: 'recordGap' },
+                'end.assumed': { guard: and(['notAssumed', 'inForeignNamespace']), actions: 'recordAssumption' },
               },
             },
             gap: {
@@ -110,6 +111,7 @@ export const executionScopeMachine = scopeSetup.createMachine({
                 'Coverage was lost. No later sight of life or quiet repairs that; only one of the three proofs does.',
               on: {
                 'coverage.gap': { actions: 'recordGap' },
+                'end.assumed': { guard: 'notAssumed', actions: 'recordAssumption' },
                 'enclosing.receiptAccepted': {
                   guard: isProofByEnclosing,
                   target: '#executionScope.coverage.exitedProved',
@@ -222,7 +224,7 @@ export const executionScopeDefinition: ActorDefinition<ScopeSnapshot> = {
   kind: 'executionScope',
   plane: 'local',
   machine: executionScopeMachine,
-  version: 2,
+  version: 3,
   structuralHash: structuralHash(executionScopeMachine),
   isSettled: (snapshot) => snapshot.hasTag('capacityReleased') && snapshot.matches({ termination: 'settled' }),
   isReleased: (snapshot) => snapshot.hasTag('capacityReleased'),
@@ -234,6 +236,9 @@ export const executionScopeDefinition: ActorDefinition<ScopeSnapshot> = {
       goalId: context.goalId,
       parentScopeId: context.parentScopeId,
     }),
-  // Only a transition joined: what was written before fits as it is.
-  upcasters: { 1: (row) => row },
+  upcasters: {
+    // Only a transition joined: what was written before fits as it is.
+    1: (row) => row,
+    2: (row) => ({ ...row, context: { ...row.context, assumed: null } }),
+  },
 };

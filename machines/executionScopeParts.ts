@@ -16,6 +16,14 @@ import {
 } from './evidence.ts';
 import type { ProcessIdentity } from './identity.ts';
 
+export interface Assumption {
+  readonly by: string;
+  readonly because: string;
+  readonly atWallMs: number;
+  /** The journal event, with what was seen then. */
+  readonly eventId: string;
+}
+
 type Slot = FileIdentity & { readonly nonceHash: string };
 type ReceiptKind = 'start' | 'status' | 'exit';
 
@@ -36,6 +44,8 @@ export interface ScopeContext extends Payload<'scope.requested'> {
   readonly released: 'no' | 'committed' | 'uncertain';
   readonly drain: { readonly cause: DrainCause; readonly requestId: string; readonly attempts: number } | null;
   readonly openSideEffects: readonly string[];
+  /** Who answers for it that nobody is left, where nothing can prove it; the first one stays. */
+  readonly assumed: Assumption | null;
 }
 
 type ScopeEventType = Extract<
@@ -53,6 +63,7 @@ type ScopeEventType = Extract<
   | 'workload.statusReceipt'
   | 'boot.epochEnded'
   | 'coverage.gap'
+  | 'end.assumed'
   | 'enclosing.receiptAccepted'
   | 'sideEffect.committed'
   | 'sideEffect.done'
@@ -91,6 +102,7 @@ export const initialScopeContext = (input: Payload<'scope.requested'>): ScopeCon
   released: 'no',
   drain: null,
   openSideEffects: [],
+  assumed: null,
 });
 
 /** Drains for these causes wait for a publication that has begun (OCC-05, I-18). */
@@ -164,6 +176,10 @@ const base = setup({
       assertEvent(event, 'guardian.observed');
       return event.result === 'absent';
     },
+    notAssumed: ({ context }) => context.assumed === null,
+    /** Its processes have numbers that mean others here: a restarted container, under the boot that it began with (ruling 16). */
+    inForeignNamespace: ({ context }) =>
+      context.guardianLast?.result === 'unknown' && context.guardianLast.reason === 'namespace_mismatch',
     noGap: ({ context }) => context.gaps.length === 0,
     enclosingContains: ({ event }) => {
       assertEvent(event, 'enclosing.receiptAccepted');
@@ -240,6 +256,11 @@ export const scopeSetup = base.extend({
     recordGuardianGone: base.assign(({ context, event }) => {
       assertEvent(event, 'guardian.observed');
       return { guardianLast: { result: event.result, reason: event.reason }, ...gapped(context, 'guardian_gone') };
+    }),
+    recordAssumption: base.assign(({ event }) => {
+      assertEvent(event, 'end.assumed');
+      const { actor, because, atWallMs, eventId } = event;
+      return { assumed: { by: actor, because, atWallMs, eventId } };
     }),
     prove: base.assign(({ event }) => ({
       proof: { kind: proofKindOf[event.type] ?? ('own_receipt' as const), eventId: event.eventId },

@@ -23,7 +23,7 @@ const isClosing = stateIn({ lifecycle: 'closing' });
 
 export const worktreeGenerationMachine = generationSetup.createMachine({
   id: 'worktreeGeneration',
-  version: '1',
+  version: '2',
   type: 'parallel',
   context: ({ input }) => initialGenerationContext(input),
   states: {
@@ -49,6 +49,11 @@ export const worktreeGenerationMachine = generationSetup.createMachine({
           on: {
             'run.admitted': { guard: and(['notAdmitted', isManaged]), actions: 'admit' },
             'admission.closed': { guard: or([isManaged, isQuiescing]), target: 'closing' },
+            'quarantine.recorded': {
+              guard: or([isManaged, isQuiescing]),
+              target: 'quarantined',
+              actions: 'quarantine',
+            },
           },
         },
         closing: {
@@ -58,6 +63,11 @@ export const worktreeGenerationMachine = generationSetup.createMachine({
               guard: and([isManaged, 'allSettled', 'noUntracked', 'notedResolved', 'contractVerified']),
               target: 'sealed',
               actions: 'seal',
+            },
+            'quarantine.recorded': {
+              guard: or([isManaged, isQuiescing]),
+              target: 'quarantined',
+              actions: 'quarantine',
             },
           },
         },
@@ -70,6 +80,10 @@ export const worktreeGenerationMachine = generationSetup.createMachine({
               actions: 'retire',
             },
           },
+        },
+        quarantined: {
+          description:
+            'Put aside for good: somebody of it is only assumed to be gone, so it is never sealed and never removed.',
         },
         retired: { tags: 'terminal', description: 'The worktree is given back; its executor brought the receipt.' },
       },
@@ -120,12 +134,12 @@ export const worktreeGenerationDefinition: ActorDefinition<GenerationSnapshot> =
   kind: 'worktreeGeneration',
   plane: 'local',
   machine: worktreeGenerationMachine,
-  version: 1,
+  version: 2,
   structuralHash: structuralHash(worktreeGenerationMachine),
   isSettled: isRetired,
   /** A sealed worktree still exists and its executor still reports to it, so only the receipt releases it (I-27). */
   isReleased: isRetired,
   inputOf: (event) => event as unknown as Payload<'generation.registered'>,
   links: ({ context: { repoId, goalId } }) => linksOf({ repoId, goalId }),
-  upcasters: {},
+  upcasters: { 1: (row) => ({ ...row, context: { ...row.context, quarantine: null } }) },
 };

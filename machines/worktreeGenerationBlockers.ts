@@ -44,6 +44,8 @@ export interface GenerationContext extends Payload<'generation.registered'> {
   /** The last prediction made in observe mode (WT-06). */
   readonly hypothetical: Pick<Payload<'prediction.recorded'>, 'eligible' | 'blockers'> | null;
   readonly pathObservation: Payload<'path.observed'>['result'] | null;
+  /** Where it was put, and for which scope. */
+  readonly quarantine: Omit<Payload<'quarantine.recorded'>, 'requestId' | 'actor'> | null;
 }
 
 export const initialGenerationContext = (input: Payload<'generation.registered'>): GenerationContext => ({
@@ -67,6 +69,7 @@ export const initialGenerationContext = (input: Payload<'generation.registered'>
   retirement: null,
   hypothetical: null,
   pathObservation: null,
+  quarantine: null,
 });
 
 export type GenerationEventType = Extract<
@@ -83,6 +86,7 @@ export type GenerationEventType = Extract<
   | 'coverage.gapClosed'
   | 'prediction.recorded'
   | 'path.observed'
+  | 'quarantine.recorded'
   | 'contract.verified'
   | 'authority.granted'
   | 'authority.migrated'
@@ -94,6 +98,7 @@ export type GenerationEventType = Extract<
 export interface SealBlocker {
   readonly code:
     | 'not_closed'
+    | 'quarantined'
     | 'not_managed'
     | 'run_active'
     | 'scope_unproved'
@@ -117,7 +122,9 @@ export interface GenerationStanding {
 export function sealBlockers(context: GenerationContext, standing: GenerationStanding): readonly SealBlocker[] {
   const { lifecycle, authority } = standing;
   const blockers: SealBlocker[] = [];
-  if (lifecycle !== 'closing')
+  if (lifecycle === 'quarantined')
+    blockers.push({ code: 'quarantined', detail: 'the generation is quarantined, for good: it is never sealed' });
+  else if (lifecycle !== 'closing')
     blockers.push({ code: 'not_closed', detail: `the generation is ${lifecycle}; close its admission first` });
   if (authority !== 'managed')
     blockers.push({ code: 'not_managed', detail: `authority is ${authority}; ${context.controller} controls it` });

@@ -141,6 +141,12 @@ export const generationSetup = base.extend({
         coveredGuardians: [...new Set([...context.coveredGuardians, guardianDigest])],
       };
     }),
+    /** From now on it lies where it was put. */
+    quarantine: base.assign(({ event }) => {
+      assertEvent(event, 'quarantine.recorded');
+      const { scopeId, from, to, gitMetadata, atWallMs } = event;
+      return { quarantine: { scopeId, from, to, gitMetadata, atWallMs }, path: to ?? from };
+    }),
     seal: base.assign(({ context }) => ({ sealEpoch: context.sealEpoch + 1 })),
     retire: base.assign(({ event }) => {
       assertEvent(event, 'retirement.receiptVerified');

@@ -90,6 +90,16 @@ export const generationEvents = {
   'scope.settled': z.strictObject({ runId: runIdSchema, scopeId: scopeIdSchema, proofKind: proofKindSchema }),
   'admission.closed': z.strictObject({ requestId, actor: actorName }),
   'seal.requested': z.strictObject({ requestId, actor: actorName }),
+  /** The directory was put aside because of a scope of it whose end is only assumed; `to` is null where there was none. */
+  'quarantine.recorded': z.strictObject({
+    requestId,
+    actor: actorName,
+    scopeId: scopeIdSchema,
+    from: z.string().min(1).max(4096),
+    to: z.string().min(1).max(4096).nullable(),
+    gitMetadata: z.enum(['repaired', 'left', 'none']),
+    atWallMs: z.int().min(0),
+  }),
   'retirement.receiptVerified': z.strictObject({
     executor: actorName,
     generationId: generationIdSchema,

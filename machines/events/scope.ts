@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { bootIdSchema, decimalSchema, processIdentitySchema, sampledAtSchema } from '../identity.ts';
 import { generationIdSchema, goalIdSchema, nodeIdSchema, runIdSchema, scopeIdSchema, sessionIdSchema } from '../ids.ts';
-import { digest, durationMs, effectId, reasonCode, receiptBinding, requestId } from './fields.ts';
+import { actorName, digest, durationMs, effectId, freeText, reasonCode, receiptBinding, requestId } from './fields.ts';
 import { workloadResult } from './run.ts';
 
 export const drainCauseSchema = z.enum([
@@ -87,6 +87,26 @@ export const scopeEvents = {
   }),
   'boot.epochEnded': z.strictObject({ currentBootId: bootIdSchema, uniform: z.boolean() }),
   'coverage.gap': z.strictObject({ reason: gapReasonSchema }),
+  /**
+   * Somebody answers for it that nobody of this tree is left, where nothing can prove that any more. It is no proof. The
+   * facts are those that were seen then.
+   */
+  'end.assumed': z.strictObject({
+    requestId,
+    actor: actorName,
+    because: freeText.min(1),
+    atWallMs: z.int().min(0),
+    observed: z
+      .array(
+        z.strictObject({
+          who: z.enum(['guardian', 'workload', 'witness']),
+          pid: z.int().positive(),
+          result: z.enum(['ended', 'unknown']),
+          reason: reasonCode,
+        }),
+      )
+      .max(256),
+  }),
   'sideEffect.committed': z.strictObject({ effectId }),
   'sideEffect.done': z.strictObject({ effectId }),
   /** Absent durations mean those of the launch. */

@@ -38,6 +38,7 @@ describe('what an execution scope remembers', () => {
       released: 'no',
       drain: null,
       openSideEffects: [],
+      assumed: null,
     });
   });
 

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sealBlockersOf } from '../../machines/worktreeGeneration.ts';
+import { type GenerationSnapshot, sealBlockersOf } from '../../machines/worktreeGeneration.ts';
 import { ownController } from '../../machines/worktreeGenerationBlockers.ts';
 import { type Offered, offer, play, plots, sealed } from './support/generationStory.ts';
 import { leavesOf } from './support/nodes.ts';
 
 const order = ['open', 'closing', 'sealed', 'retired'];
+const isQuarantined = ({ value }: GenerationSnapshot): boolean => value.lifecycle === 'quarantined';
 
 /** What an onlooker would know who saw the accepted events and never looked into the record. */
 class Onlooker {
@@ -60,7 +61,7 @@ describe('in every story', () => {
         for (const leaf of leavesOf(snapshot.value)) reached.add(leaf);
       });
     }
-    expect(reached.size).toBe(7);
+    expect(reached.size).toBe(8);
   });
 
   it('I-22 WT-04: a sealed generation had nobody left who could write, for all that was ever admitted', () => {
@@ -88,9 +89,26 @@ describe('in every story', () => {
   it('I-23 WT-02: the lifecycle goes one way, one state at a time, and nobody is admitted after closing', () => {
     always(({ before, snapshot, type }) => {
       const [from, to] = [order.indexOf(before.value.lifecycle), order.indexOf(snapshot.value.lifecycle)];
+      if (isQuarantined(snapshot)) {
+        expect(snapshot.context.ownershipEpoch).toBe(before.context.ownershipEpoch);
+        return;
+      }
       expect([from, from + 1]).toContain(to);
       if (from > 0) expect(snapshot.context.ownershipEpoch).toBe(before.context.ownershipEpoch);
       if (type.startsWith('run.') || type.startsWith('scope.')) expect(to).toBe(from);
+    });
+  });
+
+  it('WT-04 GRD-10: what was put aside stays so for good, never sealed and never given back', () => {
+    always(({ before, snapshot, type }) => {
+      if (isQuarantined(before)) {
+        expect(isQuarantined(snapshot)).toBe(true);
+        expect(snapshot.context.path).toBe(before.context.quarantine?.to);
+        expect(snapshot.context.sealEpoch).toBe(0);
+      } else if (isQuarantined(snapshot)) {
+        expect(type).toBe('quarantine.recorded');
+        expect(['open', 'closing']).toContain(before.value.lifecycle);
+      }
     });
   });
 

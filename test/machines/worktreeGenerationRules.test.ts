@@ -14,6 +14,7 @@ import {
   gapNamed,
   otherGuardian,
   ourGuardian,
+  quarantined,
   receiptOfExecutor,
 } from './support/generationEvidence.ts';
 import {
@@ -39,6 +40,7 @@ const codesOf = (snapshot: GenerationSnapshot) => sealBlockersOf(snapshot).map((
 /** A generation that lacks exactly one premise, and the guard that has to name it. */
 const lacking: Readonly<Record<SealBlocker['code'], readonly [GenerationSnapshot, string]>> = {
   not_closed: [tell(newGeneration(), granted, verified), ''],
+  quarantined: [tell(readyToSeal(), ['quarantine.recorded', quarantined]), ''],
   not_managed: [
     tell(readyToSeal(), ['authority.handoffRequested', { ...asked, to: 'others' }]),
     'in authority.managed',

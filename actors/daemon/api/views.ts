@@ -41,7 +41,13 @@ export interface FindingView {
 export type AssessmentView =
   | { readonly state: 'live' }
   | { readonly state: 'exited'; readonly proof: string }
-  | { readonly state: 'unverified'; readonly certainty: 'transient' | 'gap'; readonly reason: string };
+  | {
+      readonly state: 'unverified';
+      readonly certainty: 'transient' | 'gap';
+      readonly reason: string;
+      /** Who answers for it that nobody of it is left, although nothing proves that. */
+      readonly assumed?: { readonly by: string; readonly because: string; readonly atWallMs: number };
+    };
 
 export interface ProcessView {
   readonly pid: number;

@@ -48,3 +48,12 @@ export const gapNamed = (gapId: string) => ({
 });
 
 export const asked = { requestId: 'q', actor: 'operator' } as const;
+
+export const quarantined = {
+  ...asked,
+  scopeId: 'S1',
+  from: '/worktrees/one',
+  to: '/quarantine/one',
+  gitMetadata: 'repaired',
+  atWallMs: 1,
+} as const;

@@ -12,6 +12,7 @@ import {
   generationInput,
   otherGuardian,
   ourGuardian,
+  quarantined,
   receiptOfExecutor,
 } from './generationEvidence.ts';
 
@@ -98,6 +99,7 @@ const event: fc.Arbitrary<Move> = fc.oneof(
     closed,
     sealed,
     closedGap('gap'),
+    ['quarantine.recorded', quarantined],
     ['contract.verified', contractOf(otherGuardian)],
     ['coverage.gapRecorded', gapNamed('gap')],
     ['authority.handoffRequested', { ...asked, to: 'others' }],

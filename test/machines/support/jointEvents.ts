@@ -105,6 +105,7 @@ const observationEvents: readonly JointEvent[] = [
   toScope('guardian unseen', told.seen('unknown')),
   toScope('gap: guardian gone', told.gap('guardian_gone'), ({ guardian }) => guardian === 'dead'),
   toScope('gap: record lost', told.gap('record_lost')),
+  ...['says one', 'says another'].map((because) => toScope(`assumed gone, ${because}`, told.assumedGone(because))),
   toScope('witness', told.witnesses({ 300: '9000' })),
   toScope('conflicting witness', told.witnesses({ 101: 'other' })),
   toRun('process seen alive', observed('alive'), ({ ran }) => ran),

@@ -28,6 +28,10 @@ const coverageKept = ({ before, after }: Transition): boolean => coverageOf(befo
 const isSubset = (part: Readonly<Record<string, string>>, whole: Readonly<Record<string, string>>): boolean =>
   Object.keys(part).every((pid) => whole[pid] === part[pid]);
 
+/** Only what nothing can prove any more can be answered for. */
+const isAnsweredFor = (scope: ScopeSnapshot): boolean =>
+  scope.context.assumed !== null && scope.matches({ coverage: 'unverified' });
+
 const runLaws: readonly Law[] = [
   {
     name: 'I-01 an ended run stays ended and is never bound again',
@@ -100,9 +104,30 @@ const scopeLaws: readonly Law[] = [
     holds: ({ scope }) => isProofFitting(scope),
   },
   {
-    name: 'I-26 a slot is held until the release',
+    name: 'I-26 a slot is held until the release, or until somebody answers for the end that nothing proves',
     holds: ({ scope }) =>
-      holdsSlot(scope) === !isOver(scope) && (assessOwnership(scope).state === 'exited') === isOver(scope),
+      holdsSlot(scope) === !(isOver(scope) || isAnsweredFor(scope)) &&
+      (assessOwnership(scope).state === 'exited') === isOver(scope),
+  },
+  {
+    name: 'GRD-10 an assumption moves nothing and is no proof; the first one stays',
+    keeps: (transition) =>
+      !isAbout(transition, 'end.assumed') ||
+      (coverageKept(transition) && lifecycleKept(transition) && transition.after.scope.context.proof === null),
+  },
+  {
+    name: 'GRD-10 only what cannot be proved any more can be assumed',
+    keeps: ({ before, after }) =>
+      before.scope.context.assumed !== null ||
+      after.scope.context.assumed === null ||
+      isGap(before.scope) ||
+      before.scope.context.guardianLast?.reason === 'namespace_mismatch',
+  },
+  {
+    name: 'GRD-10 the assumption on record is never exchanged',
+    keeps: ({ before, after }) =>
+      before.scope.context.assumed === null ||
+      before.scope.context.assumed.because === after.scope.context.assumed?.because,
   },
   {
     name: 'I-28 witnesses never become fewer before a proof',
@@ -169,7 +194,10 @@ export const laws: readonly Law[] = [...runLaws, ...scopeLaws, ...jointLaws];
 export const externalLaws: readonly Law[] = [
   ...scopeLaws,
   ...runLaws.filter(({ name }) => name.startsWith('I-04')),
-  { name: 'GRD-11 what others launched is never proved and holds its slot', holds: ({ scope }) => holdsSlot(scope) },
+  {
+    name: 'GRD-11 what others launched is never proved and holds its slot, unless somebody answers for its end',
+    holds: ({ scope }) => !isOver(scope) && holdsSlot(scope) === !isAnsweredFor(scope),
+  },
 ];
 
 /**
@@ -185,6 +213,7 @@ export const views: Views = {
     context.proof,
     context.witnesses,
     context.witnessConflicts.length,
+    context.assumed?.because,
   ],
   run: ({ value, context }) => [
     value,

@@ -89,6 +89,10 @@ export const seen = (result: 'alive' | 'absent' | 'unknown', reason = 'sampled')
   { result, reason, contextDigest: '', sampledAt },
 ];
 
+export const assumedGone = (because: string): Told => [
+  'end.assumed',
+  { requestId: 'q', actor: 'operator', because, atWallMs: 1, observed: [] },
+];
 export const gap = (reason: Payload<'coverage.gap'>['reason']): Told => ['coverage.gap', { reason }];
 
 export const drain = (cause: Payload<'drain.requested'>['cause'], rest: object = {}): Told => [

@@ -83,10 +83,15 @@ const otherProofSamples: readonly Sample[] = [
 
 const observed = (result: string) => ({ result, reason: 'sampled', contextDigest: '', sampledAt });
 
+const assumption = (because: string) => ({ requestId: 'q', actor: 'operator', because, atWallMs: 1, observed: [] });
+
 const observationSamples: readonly Sample[] = [
   ...['alive', 'absent', 'unknown'].map((result) => sample('guardian.observed', observed(result), result)),
   sample('coverage.gap', { reason: 'guardian_gone' }),
+  sample('guardian.observed', { ...observed('unknown'), reason: 'namespace_mismatch' }, 'unknown'),
   sample('coverage.gap', { reason: 'handshake_lost' }),
+  sample('end.assumed', assumption('the machine was unplugged')),
+  sample('end.assumed', assumption('somebody else says so too')),
   sample('witness.merged', { witnesses: { 300: '9000' }, basisVersion: 1 }),
   sample('witness.merged', { witnesses: { 100: 'another' }, basisVersion: 1 }),
 ];

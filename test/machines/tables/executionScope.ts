@@ -150,6 +150,16 @@ const unverifiedRows: readonly Row[] = [
   }),
   row('coverage.unverified.transient', 'guardian.observed', { actions: ['recordGuardian'] }),
   row('coverage.unverified.transient', 'coverage.gap', { to: 'coverage.unverified.gap', actions: ['recordGap'] }),
+  row('coverage.unverified.transient', 'end.assumed', {
+    guards: ['notAssumed', 'inForeignNamespace'],
+    actions: ['recordAssumption'],
+    ids: ['GRD-10'],
+  }),
+  row('coverage.unverified.gap', 'end.assumed', {
+    guards: ['notAssumed'],
+    actions: ['recordAssumption'],
+    ids: ['GRD-10', 'I-17'],
+  }),
   row('coverage.unverified.gap', 'coverage.gap', { actions: ['recordGap'] }),
   row('coverage.unverified.gap', 'enclosing.receiptAccepted', {
     guards: ['guardianGone', 'enclosingContains', 'noSurvivors'],
@@ -281,6 +291,8 @@ export const executionScopeTable: Table = {
     epochUniform: (is) => is('attached') && !is('mixed boots') && !is('same boot'),
     observedAlive: (is) => is('alive'),
     observedAbsent: (is) => is('absent'),
+    notAssumed: (is) => !is('assumed'),
+    inForeignNamespace: (is) => is('foreign namespace'),
     noGap: (is) => !is('has gap'),
     enclosingContains: (is) => !is('not contained'),
     noSurvivors: (is) => !is('survivors'),
@@ -293,6 +305,8 @@ export const executionScopeTable: Table = {
       released: context.released !== 'no',
       'guardian gone': context.guardianLast?.result === 'absent' || context.gaps.includes('guardian_gone'),
       'has gap': context.gaps.length > 0,
+      assumed: context.assumed !== null,
+      'foreign namespace': context.guardianLast?.reason === 'namespace_mismatch',
       publishing: context.openSideEffects.length > 0,
     };
     return Object.keys(facts).filter((fact) => facts[fact]);

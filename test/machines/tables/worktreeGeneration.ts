@@ -9,6 +9,7 @@ import {
   generationInput,
   otherGuardian,
   ourGuardian,
+  quarantined,
   receiptOfExecutor,
 } from '../support/generationEvidence.ts';
 import { inState, not, or, row, type Sample, type Table } from '../support/table.ts';
@@ -91,6 +92,7 @@ const samples: readonly Sample[] = [
   always('contract.verified', contractOf(ourGuardian)),
   always('contract.verified', contractOf(otherGuardian)),
   always('admission.closed', asked),
+  always('quarantine.recorded', quarantined),
   always('seal.requested', asked),
   receipt({}, 0),
   receipt({ verified: false }, 0, ['unverified']),
@@ -121,6 +123,7 @@ export const worktreeGenerationTable: Table = {
     'lifecycle.open': {},
     'lifecycle.closing': {},
     'lifecycle.sealed': {},
+    'lifecycle.quarantined': {},
     'lifecycle.retired': { tags: ['terminal'] },
     authority: { initial: 'observe' },
     'authority.observe': {},
@@ -152,6 +155,14 @@ export const worktreeGenerationTable: Table = {
       to: 'lifecycle.closing',
       ids: ['WT-03', 'WT-06'],
     }),
+    ...['open', 'closing'].map((state) =>
+      row(`lifecycle.${state}`, 'quarantine.recorded', {
+        guards: [or(managed, inState('authority.quiescing'))],
+        to: 'lifecycle.quarantined',
+        actions: ['quarantine'],
+        ids: ['WT-04', 'I-22'],
+      }),
+    ),
     row('lifecycle.closing', 'seal.requested', {
       guards: [managed, 'allSettled', 'noUntracked', 'notedResolved', 'contractVerified'],
       to: 'lifecycle.sealed',
