@@ -37,6 +37,7 @@ if (existsSync(join(root, 'cli'))) {
       full: 'cli/full.ts',
       daemon: 'cli/daemon.ts',
       ptyHost: 'cli/ptyHost.ts',
+      worker: 'cli/worker.ts',
       screenWorker: 'pty/screen/worker.ts',
       schemaWorker: 'actors/daemon/schema/worker.ts',
     },

@@ -72,6 +72,7 @@ async function main(): Promise<void> {
     log,
     version,
     ptyHostProgram: fileURLToPath(new URL('./ptyHost.js', import.meta.url)),
+    workerProgram: fileURLToPath(new URL('./worker.js', import.meta.url)),
     schemaWorker: fileURLToPath(new URL('./schemaWorker.js', import.meta.url)),
     adapterFor: (installationId) =>
       selectAdapter(process.platform, { installationId: installationId as never, probe: probeExistence }),

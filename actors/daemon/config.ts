@@ -4,14 +4,15 @@
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
+import { z } from 'zod';
 import { OperatingError } from '../runtime/operatingError.ts';
 import type { Places } from '../runtime/places.ts';
 import type { ConfigValueView } from './api/views.ts';
-import { type Parameter, type Parameters, parameters } from './configParameters.ts';
+import { type CommandTable, type Parameter, type Parameters, parameters } from './configParameters.ts';
 
-export type Config = {
-  readonly [Name in keyof Parameters]: Parameters[Name]['default'] extends string ? string : number;
-};
+type Value<Default> = Default extends string ? string : Default extends number ? number : CommandTable;
+
+export type Config = { readonly [Name in keyof Parameters]: Value<Parameters[Name]['default']> };
 
 export interface LoadedConfig {
   readonly config: Config;
@@ -23,7 +24,7 @@ export interface LoadedConfig {
 export function loadConfig(places: Places, env: Readonly<Record<string, string | undefined>>): LoadedConfig {
   const fromFile = readConfigFile(places.configFile);
   const values: ConfigValueView[] = [];
-  const config: Record<string, number | string> = {};
+  const config: Record<string, number | string | CommandTable> = {};
   for (const [name, parameter] of Object.entries(parameters) as [string, Parameter][]) {
     const variable = `CUSTODY_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
     const raw = env[variable] ?? fromFile[name];
@@ -55,7 +56,8 @@ interface Place {
 
 const edit = (file: string): string => `edit ${file}`;
 
-function checked({ name, next }: Place, parameter: Parameter, raw: unknown): number | string {
+function checked({ name, next }: Place, parameter: Parameter, raw: unknown): number | string | CommandTable {
+  if ('commands' in parameter) return commandTable({ name, next }, raw);
   if ('choices' in parameter) {
     if (typeof raw === 'string' && parameter.choices.includes(raw)) return raw;
     throw invalid(`${name} must be one of ${parameter.choices.join(', ')}`, next);
@@ -64,6 +66,37 @@ function checked({ name, next }: Place, parameter: Parameter, raw: unknown): num
   const { minimum, maximum, unit } = parameter;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= minimum && value <= maximum) return value;
   throw invalid(`${name} must be a whole number of ${unit}, at least ${minimum} and at most ${maximum}`, next);
+}
+
+const commandTableSchema = z.record(
+  z.union([z.literal('*'), z.string().startsWith('/')]),
+  z
+    .array(
+      z
+        .string()
+        .max(131_072)
+        .regex(/^[^\0]*$/),
+    )
+    .min(1)
+    .max(10_000),
+);
+
+/** In the environment it is JSON, as everything there is text. */
+function commandTable({ name, next }: Place, raw: unknown): CommandTable {
+  const table = commandTableSchema.safeParse(typeof raw === 'string' ? jsonOf(raw) : raw);
+  if (table.success) return table.data;
+  throw invalid(
+    `${name} must be an object that gives, by the absolute path of a repository or "*", a command line as a list of words`,
+    next,
+  );
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function readConfigFile(file: string): Record<string, unknown> {

@@ -18,13 +18,25 @@ export interface ChoiceParameter {
   readonly description: string;
 }
 
-export type Parameter = NumberParameter | ChoiceParameter;
+/** Command lines by the absolute path of a repository; `*` is for every other one. */
+export type CommandTable = Readonly<Record<string, readonly string[]>>;
+
+export interface CommandsParameter {
+  readonly default: CommandTable;
+  readonly unit: null;
+  readonly commands: true;
+  readonly description: string;
+}
+
+export type Parameter = NumberParameter | ChoiceParameter | CommandsParameter;
 
 const second = 1_000;
 const minute = 60 * second;
 /** What the API and the guardian take at most for a grace or a budget. */
 const day = 24 * 60 * minute;
 const mebibyte = 1_048_576;
+
+const noCommands: CommandTable = {};
 
 export const parameters = {
   capacity: {
@@ -96,6 +108,41 @@ export const parameters = {
     minimum: 10,
     maximum: minute,
     description: 'How long a guardian may take to answer before it is shown as unresponsive; that moves nothing.',
+  },
+  checks: {
+    default: noCommands,
+    unit: null,
+    commands: true,
+    description:
+      'The check of each repository, by its path or * for all: a command line that the scheduling worker runs for queued Goals.',
+  },
+  checkTimeoutMs: {
+    default: 30 * minute,
+    unit: 'ms',
+    minimum: 100,
+    maximum: day,
+    description: 'How long a configured check may take before it is ended.',
+  },
+  tickIntervalMs: {
+    default: 500,
+    unit: 'ms',
+    minimum: 20,
+    maximum: minute,
+    description: 'How often the scheduling worker says that it is alive and looks for work.',
+  },
+  silenceMs: {
+    default: 30 * second,
+    unit: 'ms',
+    minimum: 100,
+    maximum: day,
+    description: 'How long the scheduling worker may be silent before it is ended and, once proved gone, replaced.',
+  },
+  startupMs: {
+    default: 30 * second,
+    unit: 'ms',
+    minimum: 100,
+    maximum: day,
+    description: 'How long it may take from its launch to its first sign of life.',
   },
   retryBackoffMs: {
     default: second,

@@ -15,6 +15,8 @@ import type { ReceiptService } from './services/receiptService.ts';
 import type { HostLink } from './terminals/hostLink.ts';
 import type { SessionDeadlines } from './terminals/sessionDeadlines.ts';
 import type { SessionService } from './terminals/sessionService.ts';
+import type { Exclusive } from './worker/exclusive.ts';
+import type { WorkerService } from './worker/workerService.ts';
 
 export interface DaemonContext extends Runtime {
   readonly loadedConfig: LoadedConfig;
@@ -31,6 +33,8 @@ export interface DaemonContext extends Runtime {
   readonly ptyHostLink: HostLink;
   readonly sessions: SessionService;
   readonly sessionDeadlines: SessionDeadlines;
+  readonly exclusive: Exclusive;
+  readonly workers: WorkerService;
 }
 
 /** What a handler answers; `exitCode` 5 where something stays unverified (section F). */

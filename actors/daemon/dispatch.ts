@@ -11,6 +11,7 @@ import { addGoal, cancelGoal, listGoals, queueGoal, showGoal } from './commands/
 import { followEvents, listEvents } from './commands/journal.ts';
 import { backup, pause, resume, type Shutdown, stopDaemon } from './commands/lifecycle.ts';
 import { runLogs } from './commands/logs.ts';
+import { recover as recoverNow } from './commands/recover.ts';
 import { addRepository, listRepositories } from './commands/repositories.ts';
 import { listRuns, showRun, stopRun } from './commands/runs.ts';
 import { sessionResult } from './commands/sessionResult.ts';
@@ -84,6 +85,7 @@ const handlers: Handlers = {
   pause,
   resume,
   'contract.verify': verify,
+  recover: recoverNow,
   'daemon.stop': stopDaemon,
 };
 

@@ -2,15 +2,15 @@
 import { assessOwnership } from '../../machines/assessment.ts';
 import type { StoreError } from '../../persistence/errors.ts';
 import { everyActor } from '../runtime/actorAccess.ts';
-import type { FindingView, HealthView } from './api/views.ts';
+import type { FindingView, HealthView, WorkerView } from './api/views.ts';
 import type { DaemonContext } from './context.ts';
 import { silence } from './guardianTalk.ts';
 
-type Parts = Pick<DaemonContext, 'host' | 'findings' | 'storeFailure'>;
+type Parts = Pick<DaemonContext, 'host' | 'findings' | 'storeFailure' | 'workers'>;
 
 const silentCodes: ReadonlySet<string> = new Set([silence, 'guardian_stopped']);
 
-export function healthOf({ host, findings, storeFailure }: Parts): HealthView {
+export function healthOf({ host, findings, storeFailure, workers }: Parts): HealthView {
   const unverified: FindingView[] = [];
   for (const { id, snapshot } of everyActor(host, 'executionScope', { released: false })) {
     const assessment = assessOwnership(snapshot);
@@ -25,12 +25,30 @@ export function healthOf({ host, findings, storeFailure }: Parts): HealthView {
       next: ['custody processes', 'custody doctor'],
     });
   }
-  const others = [...storeReasons(storeFailure()), ...findings.list()];
+  const others = [...storeReasons(storeFailure()), ...findings.list(), ...workerReasons(workers.view())];
   const reasons = [...unverified, ...others];
   const isSilent = others.some(({ code }) => silentCodes.has(code));
   const state =
     unverified.length > 0 ? 'ownership_unverified' : isSilent ? 'unresponsive' : others.length > 0 ? 'degraded' : 'ok';
   return { state, reasons, next: [...new Set(reasons.flatMap(({ next }) => next))] };
+}
+
+/** Why a worker that is wanted does not work, with the commands that say more (REC-05). */
+function workerReasons({ wanted, state, pid, recovery }: WorkerView): readonly FindingView[] {
+  const next = ['custody recover --explain', 'custody processes', 'custody doctor'];
+  const { phase, evidence, retryInMs } = recovery;
+  const trouble = evidence.at(-1);
+  if (phase === 'refused' && trouble !== undefined) {
+    const [scopeId] = trouble.scopeIds;
+    const when = retryInMs === null ? '' : `; the next attempt is due in ${retryInMs} ms`;
+    const detail = `the scheduling worker is not replaced: ${trouble.reason} in ${trouble.phase}${when}`;
+    return [
+      { code: 'recovery_refused', ...(scopeId ? { scopeId } : {}), detail, next: ['custody recover --now', ...next] },
+    ];
+  }
+  if (!wanted || state !== 'stalled') return [];
+  const detail = 'the scheduling worker is silent; it is ended and replaced once that is proved';
+  return [{ code: 'worker_stalled', ...(pid === null ? {} : { pid }), detail, next }];
 }
 
 const storeReasons = (failure: StoreError | undefined): readonly FindingView[] =>

@@ -45,6 +45,10 @@ import { assertInPlace, recordPlace } from './statePlace.ts';
 import { HostLink } from './terminals/hostLink.ts';
 import { createSessionDeadlines } from './terminals/sessionDeadlines.ts';
 import { SessionService } from './terminals/sessionService.ts';
+import { workerEnvironment } from './worker/environment.ts';
+import { Exclusive } from './worker/exclusive.ts';
+import { RemoteLaunches } from './worker/remoteLaunches.ts';
+import { WorkerService } from './worker/workerService.ts';
 
 export interface DaemonOptions {
   readonly places: Places;
@@ -54,6 +58,8 @@ export interface DaemonOptions {
   readonly version: string;
   /** The entry module of the process that holds terminals. */
   readonly ptyHostProgram: string;
+  /** The entry module of the scheduling worker. */
+  readonly workerProgram: string;
   /** The entry module of the thread that compares results with schemas. */
   readonly schemaWorker: string;
   /** Chosen by the entry module, once the installation is known (ID-04). */
@@ -131,6 +137,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
       limits: { finalDrainMs: loadedConfig.config.finalDrainMs },
       startMs: hostStartMs,
     },
+    worker: { program: options.workerProgram, environment: workerEnvironment(options.env) },
     log,
     version: options.version,
     startedMonoMs: clock.monoMs(),
@@ -151,6 +158,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   context.deadlines.resume();
   context.sessionDeadlines.resume();
   context.root.send({ type: 'recovery.completed' });
+  await startWorkers(context);
   let leave!: () => void;
   const left = new Promise<void>((resolve) => {
     leave = resolve;
@@ -174,6 +182,15 @@ const hostLimits = ({ config }: LoadedConfig) => ({
   retryFirstMs: config.retryBackoffMs,
   retryLongestMs: config.retryBackoffLongestMs,
 });
+
+/** Whatever keeps the worker from being looked after keeps nobody else from working. */
+async function startWorkers({ workers, log }: DaemonContext): Promise<void> {
+  try {
+    await workers.start();
+  } catch (error) {
+    log.error({ error: describe(error) }, 'the scheduling worker could not be looked after');
+  }
+}
 
 /** A host that does not answer is not gone, and the daemon serves without it: its sessions are shown as they were. */
 async function recoverSessions({ sessions, log }: DaemonContext): Promise<void> {
@@ -213,7 +230,11 @@ function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLau
   const isLaunching = (scopeId: string) => pendingLaunches.get(scopeId) !== undefined;
   const sessions = new SessionService({ ...runtime, link: ptyHostLink, isLaunching });
   const sessionDeadlines = createSessionDeadlines({ ...runtime, sessions });
-  const launches = new LaunchCoordinator({ ...runtime, slotPool, terminals: sessions }, pendingLaunches);
+  const remoteLaunches = new RemoteLaunches(runtime.clock);
+  const launches = new LaunchCoordinator(
+    { ...runtime, slotPool, terminals: sessions, workers: remoteLaunches },
+    pendingLaunches,
+  );
   const root = createLiveSystem({
     ...runtime,
     receipts,
@@ -223,26 +244,12 @@ function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLau
     sessionDeadlines,
     pausedBefore: isPausedBefore(runtime),
   });
+  const exclusive = new Exclusive(() => runtime.clock.now().wallMs);
+  const working = { ...runtime, launches, pendingLaunches, deadlines, outputDisk, remoteLaunches, exclusive };
+  const workers = new WorkerService({ ...working, root: () => root });
   const drains = createDrainExecutor({ ...runtime, receipts, launches });
   registerEffects(runtime.host, { launches, drain: drains.drain });
-  runtime.host.onCommit((records) => {
-    for (const { actor, envelope, after } of records) {
-      if (actor.kind === 'ptySession') {
-        sessions.follow(after as SessionSnapshot);
-        sessionDeadlines.follow(after as SessionSnapshot);
-      }
-      const unsure = statusMayBeLost(actor, after);
-      if (unsure !== undefined) sessions.mayLackStatus(unsure);
-      if (actor.kind !== 'executionScope') continue;
-      if (envelope.type === 'guardian.attached') receipts.watch(after as Parameters<typeof receipts.watch>[0]);
-      if (isEnd.has(envelope.type)) outputDisk.look([actor.id]);
-      if (!after.hasTag('capacityReleased')) continue;
-      findings.clearScope(actor.id);
-      deadlines.disarm(actor.id);
-    }
-  });
-  root.start();
-  return {
+  const context: DaemonContext = {
     ...runtime,
     outputDisk,
     findings,
@@ -256,8 +263,35 @@ function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLau
     ptyHostLink,
     sessions,
     sessionDeadlines,
+    exclusive,
+    workers,
     guardians: createGuardianTalk({ ...runtime, findings }),
   };
+  followCommits(context);
+  root.start();
+  return context;
+}
+
+/** Who has to hear of what was committed. */
+function followCommits(context: DaemonContext): void {
+  const { host, workers, sessions, sessionDeadlines, receipts, outputDisk, findings, deadlines } = context;
+  host.onCommit((records) => {
+    for (const { actor, envelope, after } of records) {
+      workers.follow(actor, after);
+      if (actor.kind === 'ptySession') {
+        sessions.follow(after as SessionSnapshot);
+        sessionDeadlines.follow(after as SessionSnapshot);
+      }
+      const unsure = statusMayBeLost(actor, after);
+      if (unsure !== undefined) sessions.mayLackStatus(unsure);
+      if (actor.kind !== 'executionScope') continue;
+      if (envelope.type === 'guardian.attached') receipts.watch(after as ScopeSnapshot);
+      if (isEnd.has(envelope.type)) outputDisk.look([actor.id]);
+      if (!after.hasTag('capacityReleased')) continue;
+      findings.clearScope(actor.id);
+      deadlines.disarm(actor.id);
+    }
+  });
 }
 
 interface Served {
@@ -305,6 +339,7 @@ async function takeDown(context: DaemonContext, { server, reachability }: Served
   server.close();
   await launchesOver(context, server);
   context.ptyHostLink.close();
+  await context.workers.close();
   server.closeAllConnections();
   rmSync(reachability.socket, { force: true });
   context.root.stop();

@@ -19,6 +19,8 @@ export interface Places {
   readonly transcriptsDir: string;
   /** Where the process listens that holds the terminals. */
   readonly ptyHostSocket: string;
+  /** Where the scheduling worker reaches its daemon. */
+  readonly workerSocket: string;
   /** Written by a serving daemon, read by everybody who looks for it. */
   readonly rendezvousFile: string;
 }
@@ -53,6 +55,7 @@ export function placesOf(options: { readonly stateDir?: string | undefined; read
     requestsDir: join(stateDir, 'requests'),
     transcriptsDir: join(stateDir, 'transcripts'),
     ptyHostSocket: join(runDir, 'pty.sock'),
+    workerSocket: join(runDir, 'worker.sock'),
     rendezvousFile: join(runDir, 'daemon.json'),
   };
 }

@@ -26,6 +26,17 @@ export interface Settings {
   readonly captureMemoryBytes: number;
   readonly transcriptMaxBytes: number;
   readonly transcripts: string;
+  readonly checks: Readonly<Record<string, readonly string[]>>;
+  readonly checkTimeoutMs: number;
+  readonly tickIntervalMs: number;
+  readonly silenceMs: number;
+  readonly startupMs: number;
+}
+
+/** The program that is launched as the scheduling worker, and the whole environment that it and its checks get. */
+export interface WorkerProgram {
+  readonly program: string;
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /** The program that holds terminals, and the limits that it is started with. */
@@ -48,6 +59,7 @@ export interface Runtime {
   /** The executable that is launched, and the SHA-256 under which a contract knows it. */
   readonly guardian: { readonly path: string; readonly digest: string };
   readonly ptyHost: PtyHostProgram;
+  readonly worker: WorkerProgram;
   /** The program of a thread that compares a result with its schema. */
   readonly schemaWorker: string;
   readonly log: Logger;

@@ -285,6 +285,9 @@ void say_settled(struct guardian *g, int code);
 /* signal.c: `custody-guardian signal PID START UID SIGNAL` */
 int signal_command(char **argv);
 
+/* peer.c: `custody-guardian peer` */
+int peer_command(void);
+
 /* Named points at which a test build can stop or kill the guardian; nothing in a shipped build. */
 #ifdef CUSTODY_TEST_STEPS
 void step(const char *name);

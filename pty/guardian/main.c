@@ -104,6 +104,7 @@ static int usage(void) {
   static const char text[] =
       "usage: custody-guardian run            (started by custody, with the request on descriptor 3)\n"
       "       custody-guardian signal PID START UID SIGNAL\n"
+      "       custody-guardian peer           (of the socket on descriptor 3)\n"
       "       custody-guardian version\n";
   ssize_t ignored = write(2, text, sizeof text - 1);
   (void)ignored;
@@ -113,6 +114,7 @@ static int usage(void) {
 int main(int argc, char **argv) {
   if (argc == 2 && strcmp(argv[1], "run") == 0) return run();
   if (argc == 6 && strcmp(argv[1], "signal") == 0) return signal_command(argv + 2);
+  if (argc == 2 && strcmp(argv[1], "peer") == 0) return peer_command();
   if (argc == 2 && strcmp(argv[1], "version") == 0) return version();
   return usage();
 }

@@ -21,7 +21,7 @@ function placesWithConfig() {
 const load = (env: Record<string, string>) => loadConfig(placesWithConfig(), env);
 const variableOf = (name: string) => `CUSTODY_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 const numbers = Object.entries(parameters).flatMap(([name, parameter]) =>
-  'choices' in parameter ? [] : [[name, parameter] as const],
+  'minimum' in parameter ? [[name, parameter] as const] : [],
 );
 
 describe('every parameter of section 0.2 that something goes by', () => {

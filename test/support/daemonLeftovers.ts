@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseReceipt } from '../../pty/guardian/receipt.ts';
 import { isAlive, isGone, statOf } from '../guardian/support/processes.ts';
 
-/** Set for every workload that a test launches; whoever carries it belongs to that test. */
+/** Set for every workload that a test launches; whoever carries it, or lives in the test's home, belongs to that test. */
 export const homeVariable = 'TEST_HOME';
 
 export interface Named {
@@ -73,7 +73,8 @@ function carriers(dir: string): number[] {
     .map(Number)
     .filter((pid) => {
       try {
-        return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`${homeVariable}=${dir}`);
+        const environment = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+        return environment.includes(`${homeVariable}=${dir}`) || environment.includes(`HOME=${dir}`);
       } catch {
         return false;
       }

@@ -56,6 +56,7 @@ export const audiences: { readonly [Name in CallName | StreamName]: Audience } =
   backup: 'operator',
   'contract.verify': 'operator',
   pause: 'operator',
+  recover: 'operator',
   resume: 'operator',
   'daemon.stop': 'operator',
 };

@@ -164,6 +164,8 @@ export const callSchemas = {
     type: z.string().optional(),
     limit: z.int().min(1).max(1000).default(200),
   }),
+  /** How the scheduling worker is replaced: `now` tries again at once what is refused, and waits for what comes of it. */
+  recover: z.strictObject({ now: z.boolean().default(false), waitMs: durationMs.optional() }),
   doctor: z.strictObject({}),
   config: z.strictObject({}),
   backup: z.strictObject({ to: absolutePath }),

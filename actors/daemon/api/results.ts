@@ -8,6 +8,7 @@ import type {
   EventView,
   GoalDetailView,
   GoalView,
+  RecoverView,
   RepositoryView,
   RunDetailView,
   RunView,
@@ -48,6 +49,7 @@ export interface CallResults {
     readonly value: unknown;
   };
   readonly 'runs.stop': StopView;
+  readonly recover: RecoverView;
   readonly 'sessions.list': { readonly sessions: readonly SessionView[] };
   readonly 'sessions.show': SessionView;
   readonly 'sessions.result': { readonly sessionId: string; readonly digest: string; readonly text: string };

@@ -2,6 +2,7 @@
  * What the daemon answers: plain JSON shapes, shared by the command line, the demo and later the browser. Times in
  * milliseconds, sizes in bytes, digests lowercase hex SHA-256, ids opaque (section F of the contract).
  */
+import type { WorkerHealth } from '../../../machines/workerHealth.ts';
 import type { ApiError } from '../../runtime/operatingError.ts';
 
 export type { ApiError };
@@ -79,8 +80,42 @@ export interface ScopeView {
   readonly receipts: { readonly start: boolean; readonly status: boolean; readonly exit: boolean };
 }
 
+/** The scheduling worker and how far its replacement has come (WRK-06, REC-05). */
+export interface WorkerView {
+  /** Whether anything is configured that a worker is there for. */
+  readonly wanted: boolean;
+  readonly state: 'none' | WorkerHealth;
+  readonly incarnationId: string | null;
+  readonly scopeId: string | null;
+  readonly pid: number | null;
+  /** Since its last sign of life; null before the first that this daemon has heard. */
+  readonly tickAgeMs: number | null;
+  readonly recovery: {
+    readonly phase: string;
+    /** Why the last recovery began. */
+    readonly reason: string | null;
+    readonly attempts: number;
+    readonly retryInMs: number | null;
+    /** Why it came no further, newest last. */
+    readonly evidence: readonly {
+      readonly phase: string;
+      readonly reason: string;
+      readonly scopeIds: readonly string[];
+    }[];
+  };
+}
+
+/** A pass of recovery, and what keeps a worker from being replaced. */
+export interface RecoverView {
+  readonly worker: WorkerView;
+  /** Scopes of the worker, of earlier ones and of what they launched that are not proved to be gone. */
+  readonly blockers: readonly ScopeView[];
+  readonly explanation: string;
+}
+
 export interface StatusView {
   readonly health: HealthView;
+  readonly worker: WorkerView;
   readonly capacity: { readonly used: number; readonly limit: number; readonly scopeIds: readonly string[] };
   readonly admission: 'open' | 'paused' | 'closed';
   readonly counts: {
@@ -301,7 +336,7 @@ export interface ContainmentCheckView extends CheckView {
 
 export interface ConfigValueView {
   readonly name: string;
-  readonly value: number | string | boolean | readonly string[] | null;
+  readonly value: number | string | boolean | readonly string[] | Readonly<Record<string, readonly string[]>> | null;
   readonly origin: 'default' | 'file' | 'environment';
   readonly unit: string | null;
   readonly description: string;

@@ -1,6 +1,6 @@
 /** A managed launch for a Goal: reserved, admitted, scoped and bound in one commit, then carried out behind a gate (C.11-3). */
 import { realpathSync } from 'node:fs';
-import { join, resolve, sep } from 'node:path';
+import { resolve, sep } from 'node:path';
 import type { GoalSnapshot } from '../../../machines/goal.ts';
 import type { RunId, ScopeId, SessionId } from '../../../machines/ids.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
@@ -18,6 +18,7 @@ import { assertInPlace } from '../git/worktreeIdentity.ts';
 import { assertAdmitted } from '../launch/admission.ts';
 import type { PendingLaunch } from '../launch/pendingLaunches.ts';
 import { type Recipe, recipeDigest, type TerminalRecipe } from '../launch/recipe.ts';
+import { goalRefOf, reservationDrafts, workOrder } from '../launch/reservation.ts';
 import { admissionOf } from '../root.ts';
 import { statePath } from '../views/scopeView.ts';
 import { launchAnswer, recordedOutcome } from './launchAnswer.ts';
@@ -159,7 +160,7 @@ function planOf(context: DaemonContext, identity: Identity, args: Arguments): Pl
     argv: args.argv,
     env: {
       ...args.env,
-      ...workOrder(context, { ...identity, goal, generation }),
+      ...workOrder(context, { ...identity, goal, generation, goalRef: goalRefOf(goal) }),
       ...(terminal ? sessionEnvironment(context, terminal) : {}),
     },
     cwd: directoryIn(generation.context.path, args.cwd),
@@ -180,29 +181,6 @@ function sessionEnvironment(
     CUSTODY_SESSION: sessionId,
     CUSTODY_SESSION_TOKEN: sessionToken(operatorKey(places), sessionId, grants),
     CUSTODY_HOME: places.stateDir,
-  };
-}
-
-/** What the job is told about itself (GOAL-05): references, never the text of the request. */
-function workOrder(
-  { places }: DaemonContext,
-  { runId, scopeId, goal, generation }: Pick<Plan, 'runId' | 'scopeId' | 'goal' | 'generation'>,
-): Record<string, string> {
-  const { goalId, occurrence, round, rounds } = goal.context;
-  const request = rounds.find(({ index }) => index === round);
-  return {
-    CUSTODY_GOAL: goalId,
-    CUSTODY_RUN: runId,
-    CUSTODY_SCOPE: scopeId,
-    CUSTODY_WORKTREE: generation.context.generationId,
-    CUSTODY_OCCURRENCE: String(occurrence.n),
-    CUSTODY_ROUND: String(round),
-    ...(request
-      ? {
-          CUSTODY_REQUEST_FILE: join(places.stateDir, request.requestRef),
-          CUSTODY_REQUEST_DIGEST: request.requestDigest,
-        }
-      : {}),
   };
 }
 
@@ -254,52 +232,22 @@ const unmet = (message: string, next: readonly string[]): OperatingError =>
 
 function reservation(context: DaemonContext, plan: Plan, args: Arguments): Draft[] {
   const { runId, scopeId, generation, digest, key } = plan;
-  const { goalId, nodeId, round, occurrence, status } = plan.goal.context;
-  const { generationId } = generation.context;
   const { config } = context;
-  const step = status === 'failed' || status === 'done' || status === 'cancelled' ? 'backlog' : status;
-  return [
-    draft('run.reserved', {
-      to: ['run', runId],
-      payload: {
-        runId,
-        generationId,
-        goalRef: { goalId, occurrence: occurrence.n, step, nodeId, round },
-        mode: 'managed',
-        rootScopeId: scopeId,
-        label: args.label ?? null,
-        retryOf: null,
-      },
-      by,
-      eventId: key.eventId,
-    }),
-    draft('run.admitted', { to: ['worktreeGeneration', generationId], payload: { runId }, by: 'admission' }),
-    draft('scope.requested', {
-      to: ['executionScope', scopeId],
-      payload: {
-        scopeId,
-        runId,
-        generationId,
-        parentScopeId: null,
-        kind: 'guardian',
-        goalId,
-        occurrence: occurrence.n,
-        nodeId,
-        recipeDigest: digest,
-        onRootExit: args.onRootExit ?? (config.onRootExit as 'terminate' | 'wait'),
-        graceMs: args.graceMs ?? config.graceMs,
-        budgetMs: args.budgetMs ?? config.drainBudgetMs,
-        purpose: args.label ?? null,
-      },
-      by: 'admission',
-    }),
-    ...opening(context, plan, args),
-    draft('scope.opened', {
-      to: ['worktreeGeneration', generationId],
-      payload: { runId, scopeId, guardianDigest: context.guardian.digest },
-      by: 'launch-coordinator',
-    }),
-  ];
+  const reservation = {
+    runId,
+    scopeId,
+    parentScopeId: null,
+    generation,
+    goalRef: goalRefOf(plan.goal),
+    recipeDigest: digest,
+    label: args.label ?? null,
+    onRootExit: args.onRootExit ?? (config.onRootExit as 'terminate' | 'wait'),
+    graceMs: args.graceMs ?? config.graceMs,
+    budgetMs: args.budgetMs ?? config.drainBudgetMs,
+    by,
+    eventId: key.eventId,
+  };
+  return reservationDrafts(context, reservation, opening(context, plan, args));
 }
 
 function opening({ clock }: DaemonContext, { sessionId, runId, scopeId, recipe }: Plan, args: Arguments): Draft[] {

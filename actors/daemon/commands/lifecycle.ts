@@ -27,6 +27,7 @@ export async function stopDaemon(
     return { data: { stopped: true, settled: [], blocked: [] } };
   }
   const { root } = context;
+  const release = context.exclusive.hold('daemon stop');
   root.send({ type: 'shutdown.requested' });
   try {
     const data = await drainAll(context, args);
@@ -38,6 +39,8 @@ export async function stopDaemon(
     root.send({ type: 'drain.failed' });
     root.send({ type: 'shutdown.abandoned' });
     throw error;
+  } finally {
+    release();
   }
 }
 

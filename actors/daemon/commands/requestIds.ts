@@ -7,14 +7,14 @@ import type { ActorKind } from '../../../machines/ids.ts';
 import type { Host } from '../../host/api.ts';
 import type { HostedEnvelope } from '../../host/outcome.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
-import type { DaemonContext } from '../context.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
 
 export interface RequestKey {
   readonly requestId: string;
   /** Event id of the primary event. */
   readonly eventId: string;
   /** The id, of the given kind letter, of something that this request creates. */
-  idOf<Id extends string>(letter: 'G' | 'R' | 'W' | 'S' | 'P', what?: string): Id;
+  idOf<Id extends string>(letter: 'G' | 'R' | 'W' | 'S' | 'P' | 'K' | 'X', what?: string): Id;
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -57,7 +57,7 @@ export function wasApplied(
 
 /** What was committed for the request first; undefined when the journal does not tell it any more. */
 export function firstCommitted(
-  { host, store }: Pick<DaemonContext, 'host' | 'store'>,
+  { host, store }: Pick<Runtime, 'host' | 'store'>,
   { eventId }: Pick<RequestKey, 'eventId'>,
 ): Pick<HostedEnvelope, 'type' | 'payload'> | undefined {
   const [first] = host.applied(eventId);

@@ -27,6 +27,7 @@ export async function status(
   const runs = [...everyActor(host, 'run', { settled: false })];
   const data: StatusView = {
     health,
+    worker: context.workers.view(),
     capacity: { used: used.length, limit: config.capacity, scopeIds: used.map(({ scopeId }) => scopeId) },
     admission: admissionOf(context.root),
     counts: {

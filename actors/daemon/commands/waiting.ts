@@ -4,7 +4,7 @@ import { waitFor } from 'xstate';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { ActorKind } from '../../../machines/ids.ts';
 import type { SnapshotOf } from '../../runtime/actorAccess.ts';
-import type { DaemonContext } from '../context.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
 
 interface Wait<Snapshot> {
   readonly waitMs: number;
@@ -15,7 +15,7 @@ interface Wait<Snapshot> {
 
 /** True when `isReached` held within `waitMs`; every wait ends when the daemon begins to leave. */
 export async function reached<Kind extends ActorKind>(
-  { host, leaving }: Pick<DaemonContext, 'host' | 'leaving'>,
+  { host, leaving }: Pick<Runtime, 'host' | 'leaving'>,
   [kind, id]: readonly [Kind, string],
   { waitMs, isReached, signal }: Wait<SnapshotOf[Kind]>,
 ): Promise<boolean> {
@@ -37,7 +37,7 @@ export const isDrained = (scope: ScopeSnapshot): boolean =>
   scope.hasTag('capacityReleased') || scope.matches({ termination: 'stalled' });
 
 export async function awaitScopes(
-  context: Pick<DaemonContext, 'host' | 'leaving'>,
+  context: Pick<Runtime, 'host' | 'leaving'>,
   scopeIds: readonly string[],
   waitMs: number,
 ): Promise<void> {

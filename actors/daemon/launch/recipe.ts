@@ -16,6 +16,8 @@ export interface Recipe {
   readonly stdin: Buffer | null;
   /** Where it is to run in a terminal of its own instead of into files. */
   readonly terminal?: TerminalRecipe | undefined;
+  /** Set where the scheduling worker starts the guardian, nested in its own scope. */
+  readonly startedBy?: 'worker' | undefined;
 }
 
 export interface TerminalRecipe {

@@ -13,6 +13,7 @@ import type { Runtime } from '../../runtime/runtime.ts';
 import { draft, wasAccepted } from '../../runtime/submission.ts';
 import { prepareUnrecorded, unrecordedSizes } from '../../runtime/unrecorded.ts';
 import type { SessionService } from '../terminals/sessionService.ts';
+import type { RemoteLaunches } from '../worker/remoteLaunches.ts';
 import { LaunchStopped } from './launchStopped.ts';
 import type { PendingLaunch } from './pendingLaunches.ts';
 import type { TerminalRecipe } from './recipe.ts';
@@ -20,6 +21,7 @@ import { openStdio } from './stdio.ts';
 
 export type StepParts = Pick<Runtime, 'host' | 'store' | 'adapter' | 'config' | 'places' | 'guardian'> & {
   readonly terminals: Pick<SessionService, 'launch'>;
+  readonly workers: Pick<RemoteLaunches, 'launch'>;
 };
 
 /** The producer of every fact about a launch. */
@@ -48,8 +50,9 @@ const withoutNonce = ({ dev, ino, nonceHash }: { dev: string; ino: string; nonce
 });
 
 export async function spawn(parts: StepParts, scopeId: string, pending: PendingLaunch): Promise<Launch> {
-  const { terminal, stdin } = pending.recipe;
+  const { terminal, stdin, startedBy } = pending.recipe;
   const request = requestOf(parts, scopeId, pending);
+  if (startedBy === 'worker') return parts.workers.launch(request);
   if (terminal !== undefined) return spawnInTerminal(parts, request, terminal);
   const files = await openStdio(request.scopeDir, stdin);
   try {

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { SessionSnapshot } from '../../../machines/ptySession.ts';
 import { intact } from '../../runtime/actorAccess.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
 import type { CaptureView } from '../api/views.ts';
-import type { DaemonContext } from '../context.ts';
 import type { Membership } from '../guardianTalk.ts';
+import type { OutputDisk } from '../services/outputDisk.ts';
 
-type Parts = Pick<DaemonContext, 'host' | 'places' | 'adapter' | 'outputDisk'>;
+type Parts = Pick<Runtime, 'host' | 'places' | 'adapter'> & { readonly outputDisk: OutputDisk };
 
 /** Enough to name who holds the output; a tree of thousands is not searched for the sake of a display. */
 const membersAsked = 64;
@@ -45,7 +46,7 @@ export async function captureViews(
 }
 
 /** The terminal that a scope runs in, if it does; a damaged record hides nothing else (OWN-10). */
-export function sessionOf(host: DaemonContext['host'], scopeId: string): SessionSnapshot | undefined {
+export function sessionOf(host: Runtime['host'], scopeId: string): SessionSnapshot | undefined {
   const [first] = host.list('ptySession', { link: { name: 'scopeId', value: scopeId }, limit: 1 });
   const session = first && intact(host, 'ptySession', first.id);
   return session === 'corrupt' ? undefined : session;

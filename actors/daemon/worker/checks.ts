@@ -1,0 +1,202 @@
+/**
+ * The one thing that the worker does so far: it runs the configured check of a queued Goal in the Goal's worktree, and the
+ * receipt of what came of it is recorded. Every step is committed before the worker hears of it, on the basis that the
+ * Goal has then; a Goal that has moved on takes nothing of it (OCC-03), and what was recorded settles what is left over
+ * after a crash (CLAIM-04).
+ */
+import { join } from 'node:path';
+import type { Payload } from '../../../machines/events/catalogue.ts';
+import type { RunId, ScopeId } from '../../../machines/ids.ts';
+import type { RunSnapshot } from '../../../machines/run.ts';
+import { Backoff } from '../../observe/streams/backoff.ts';
+import { committed, everyActor, required } from '../../runtime/actorAccess.ts';
+import { draft, wasAccepted } from '../../runtime/submission.ts';
+import type { FromWorker } from '../../worker/messages.ts';
+import { verdictOf } from '../../worker/verdict.ts';
+import { retryPauses } from '../config.ts';
+import { assertAdmitted } from '../launch/admission.ts';
+import { captureViews } from '../views/captureView.ts';
+import { type CheckOutcome, checkOutcome } from './checkOutcome.ts';
+import { basisOf, checkPlan, claimIdOf, newCheckId, receiptIdOf } from './checkPlan.ts';
+import { settlementOf } from './checkSettlement.ts';
+import { type DueCheck, nextDueCheck } from './dueChecks.ts';
+import type { CheckParts } from './parts.ts';
+
+type Verdict = Extract<FromWorker, { type: 'verdict' }>;
+type Run = RunSnapshot['context'];
+
+/** A check that the worker has been told of. `scopeId` is there once it is committed. */
+interface Current {
+  readonly checkId: RunId;
+  readonly due: DueCheck | undefined;
+  scopeId: ScopeId | undefined;
+}
+
+const by = 'worker';
+
+export class Checks {
+  readonly #parts: CheckParts;
+  readonly #backoff: Backoff;
+  /** Until when a Goal whose check was refused is left alone. */
+  readonly #heldUntil = new Map<string, number>();
+  #current: Current | undefined;
+  /** Something has been committed since nothing was found to be due. */
+  #mayBeDue = true;
+
+  constructor(parts: CheckParts) {
+    this.#parts = parts;
+    this.#backoff = new Backoff(retryPauses(parts.config));
+  }
+
+  /** The worker has registered: what was committed for it and is not settled is taken up where the records stand. */
+  async resume(): Promise<void> {
+    this.#current = undefined;
+    this.#mayBeDue = true;
+    for (const run of this.#unsettled()) {
+      this.#current = { checkId: run.runId, due: undefined, scopeId: run.rootScopeId ?? undefined };
+      await this.#settle(run);
+    }
+  }
+
+  /** Whatever is committed may make a check due. */
+  changed(): void {
+    this.#mayBeDue = true;
+  }
+
+  /** The worker has nothing in hand and asks for more. */
+  offer(): void {
+    const { say, clock, isAdmitting } = this.#parts;
+    if (!this.#mayBeDue || !isAdmitting()) return;
+    const now = clock.monoMs();
+    const due = nextDueCheck(this.#parts, (goalId) => (this.#heldUntil.get(goalId) ?? 0) > now);
+    this.#mayBeDue = due !== undefined || [...this.#heldUntil.values()].some((until) => until > now);
+    if (due === undefined) return;
+    this.#current = { checkId: newCheckId(this.#parts), due, scopeId: undefined };
+    say({ type: 'check', checkId: this.#current.checkId });
+  }
+
+  async begin(checkId: string): Promise<void> {
+    const { checkId: offered, due, scopeId } = this.#current ?? {};
+    if (offered !== checkId || due === undefined || scopeId !== undefined) return this.#over(checkId, 'unknown_check');
+    const { goalId } = due.goal.context;
+    try {
+      await this.#launch(due, offered);
+      this.#backoff.succeeded(goalId);
+      this.#heldUntil.delete(goalId);
+    } catch (error) {
+      const code = (error as { code?: unknown })?.code;
+      this.#parts.log.warn({ goalId, code }, 'a check could not be begun');
+      this.#holdBack(goalId);
+      this.#over(checkId, typeof code === 'string' ? code.slice(0, 64) : 'internal_error');
+    }
+  }
+
+  #holdBack(goalId: string): void {
+    this.#heldUntil.set(goalId, this.#backoff.failed(goalId, this.#parts.clock.monoMs()));
+  }
+
+  async #launch(due: DueCheck, checkId: RunId): Promise<void> {
+    const { host, launches, pendingLaunches, config, deadlines } = this.#parts;
+    const { goalId } = due.goal.context;
+    assertAdmitted(this.#parts.admission, goalId);
+    const { scopeId, recipe, drafts } = checkPlan(this.#parts, due, checkId);
+    const deadline = deadlines.record(scopeId, config.checkTimeoutMs);
+    pendingLaunches.admitted.add(scopeId);
+    // Before the commit: what it is followed by is told by the scope.
+    this.#current = { checkId, due, scopeId };
+    try {
+      await launches.request({ scopeId, recipe, drafts, next: [`custody goals show ${goalId}`] });
+      deadlines.arm(deadline);
+    } catch (error) {
+      deadlines.disarm(scopeId);
+      throw error;
+    } finally {
+      pendingLaunches.admitted.delete(scopeId);
+    }
+    if (required(host, 'goal', goalId).hasTag('terminal')) await this.#endOf(scopeId, goalId);
+  }
+
+  /** The Goal was cancelled in the turn of the reservation, whose scope the cancellation could not reach (STOP-04). */
+  async #endOf(scopeId: ScopeId, goalId: string): Promise<void> {
+    const payload = { cause: 'cancelled' as const, requestId: `late:${goalId}` };
+    const to = ['executionScope', scopeId] as const;
+    await this.#parts.host.submit([draft('drain.requested', { to, payload, by: 'admission' })]);
+  }
+
+  /** A scope has come to its end, or out of sight: if it is of the check in hand, the check is settled. */
+  async followed(scopeId: string): Promise<void> {
+    if (this.#current?.scopeId !== scopeId) return;
+    const run = committed(this.#parts.host, 'run', this.#current.checkId);
+    if (run !== undefined) await this.#settle(run.context);
+  }
+
+  async #settle(run: Run): Promise<void> {
+    if (run.rootScopeId === null) return;
+    const outcome = checkOutcome(this.#parts, run.rootScopeId);
+    if (outcome.kind === 'running') return;
+    if (outcome.kind === 'ended') return this.#askForVerdict(run.runId, run.rootScopeId, outcome);
+    const drafts = settlementOf(this.#parts, run, outcome);
+    if (drafts.length > 0) await this.#parts.host.submit(drafts);
+    if (outcome.kind === 'neverRan' && run.goalRef !== null) this.#holdBack(run.goalRef.goalId);
+    this.#over(run.runId, outcome.kind);
+  }
+
+  async #askForVerdict(checkId: string, scopeId: string, { end }: Extract<CheckOutcome, { kind: 'ended' }>) {
+    const { host, places, say } = this.#parts;
+    const views = await captureViews(this.#parts, required(host, 'executionScope', scopeId));
+    const complete = views.filter((view) => view.complete);
+    const streams = complete.map(({ stream }) => join(places.scopesDir, scopeId, `${stream}.log`));
+    say({ type: 'ended', checkId, end, streams });
+  }
+
+  /** The worker's word counts only if it is what the receipts of its own check say (WRK-05, SHUT-03). */
+  async verdict({ checkId, verdict, artifactDigests }: Verdict): Promise<void> {
+    const { host } = this.#parts;
+    const run = committed(host, 'run', checkId)?.context;
+    const scope = run && committed(host, 'executionScope', run.rootScopeId ?? '')?.context;
+    const basis = run && basisOf(run);
+    const isOwn = scope !== undefined && scope.parentScopeId === this.#parts.workerIdentity().scopeId;
+    if (basis === undefined || !isOwn) return this.#over(checkId, 'unknown_check');
+    const outcome = checkOutcome(this.#parts, scope.scopeId);
+    if (outcome.kind !== 'ended' || verdictOf(outcome.end) !== verdict) {
+      return this.#over(checkId, 'verdict_contradicted');
+    }
+    const { recipeDigest: inputsDigest } = scope;
+    const receiptId = receiptIdOf(checkId);
+    const payload: Payload<'receipt.recorded'> = { receiptId, kind: 'quality', verdict, inputsDigest, artifactDigests };
+    const receipt = draft('receipt.recorded', { to: ['goal', basis.goalId], payload, by, basis });
+    const [recorded] = await host.submit([receipt]);
+    this.#over(checkId, wasAccepted(recorded!) ? 'settled' : 'superseded');
+  }
+
+  #over(checkId: string, code: string): void {
+    if (this.#current?.checkId === checkId) this.#current = undefined;
+    this.#mayBeDue = true;
+    this.#parts.say({ type: 'over', checkId, code });
+  }
+
+  /** The worker speaks of a check that this daemon does not know it to have: it is told that there is none. */
+  reconcile(checkId: string): void {
+    if (this.#current?.checkId !== checkId) this.#over(checkId, 'unknown_check');
+  }
+
+  /** Checks that this worker launched, of which nothing is on record and whose occurrence is still the current one. */
+  #unsettled(): readonly Run[] {
+    const { host, workerIdentity } = this.#parts;
+    const link = { name: 'parentScopeId', value: workerIdentity().scopeId };
+    const found: Run[] = [];
+    for (const { snapshot: scope } of everyActor(host, 'executionScope', { link })) {
+      const runId = scope === 'corrupt' ? null : scope.context.runId;
+      const run = runId === null ? undefined : committed(host, 'run', runId)?.context;
+      if (run !== undefined && isUnsettled(this.#parts, run)) found.push(run);
+    }
+    return found;
+  }
+}
+
+function isUnsettled({ host }: CheckParts, { runId, goalRef }: Run): boolean {
+  const goal = goalRef && committed(host, 'goal', goalRef.goalId);
+  if (!goal || goal.hasTag('terminal') || goal.context.occurrence.n !== goalRef.occurrence) return false;
+  const { receipts, claim } = goal.context;
+  return claim?.claimId === claimIdOf(runId) && !receipts.some(({ receiptId }) => receiptId === receiptIdOf(runId));
+}

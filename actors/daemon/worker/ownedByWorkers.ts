@@ -1,0 +1,53 @@
+/**
+ * What any incarnation of the worker has launched, itself included, and what is known of it: the question before every
+ * replacement (REC-03, REC-04, I-24). Scopes of people and of their sessions are not asked about.
+ */
+import { assessOwnership } from '../../../machines/assessment.ts';
+import type { ScopeId } from '../../../machines/ids.ts';
+import { intact } from '../../runtime/actorAccess.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+
+export interface Rescan {
+  readonly pending: readonly ScopeId[];
+  readonly unverified: readonly ScopeId[];
+}
+
+type Parts = Pick<Runtime, 'host' | 'store'>;
+
+const pageSize = 500;
+
+/** Found by their links, so that a record which cannot be read is found as well, and counts as unverified (OWN-10). */
+export function unreleasedScopes({ host, store }: Parts): readonly ScopeId[] {
+  const isWorker = (scopeId: string | undefined) =>
+    scopeId !== undefined && host.linked('workerIncarnation', 'scopeId', scopeId).length > 0;
+  const found: ScopeId[] = [];
+  for (let after = 0; ; ) {
+    const page = host.list('executionScope', { released: false, after, limit: pageSize });
+    for (const { id, key } of page) {
+      if (isWorker(id) || isWorker(store.links.of(key).parentScopeId)) found.push(id as ScopeId);
+    }
+    if (page.length < pageSize) return found;
+    after = page.at(-1)!.key;
+  }
+}
+
+export function rescan(parts: Parts): Rescan {
+  const pending: ScopeId[] = [];
+  const unverified: ScopeId[] = [];
+  for (const scopeId of unreleasedScopes(parts)) {
+    const scope = intact(parts.host, 'executionScope', scopeId);
+    if (scope === undefined) continue;
+    const { state } = assessOwnership(scope);
+    if (state === 'live') pending.push(scopeId);
+    if (state === 'unverified') unverified.push(scopeId);
+  }
+  return { pending, unverified };
+}
+
+/** As the events of the fence carry it. */
+export const rescanPayload = ({ pending, unverified }: Rescan) => ({
+  rescanned: true,
+  pending: pending.length,
+  unverified: unverified.length,
+  scopeIds: [...unverified, ...pending].slice(0, 64),
+});

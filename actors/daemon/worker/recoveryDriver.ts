@@ -1,0 +1,284 @@
+/**
+ * Carries a recovery through the phases of the fence (REC-02): it looks at the recorded state, does the one thing that is
+ * due there, and commits what came of it. So a daemon that dies anywhere is followed by one that goes on from the record
+ * (REC-09). It keeps no state of its own but timers and what it is waiting for.
+ */
+import { assessOwnership } from '../../../machines/assessment.ts';
+import type { Payload } from '../../../machines/events/catalogue.ts';
+import type { FenceSnapshot } from '../../../machines/recoveryFence.ts';
+import { type FencedWorker, recoveryBackoffMs } from '../../../machines/recoveryFenceParts.ts';
+import type { WorkerSnapshot } from '../../../machines/workerIncarnation.ts';
+import { committed } from '../../runtime/actorAccess.ts';
+import { createSequence, type Runtime } from '../../runtime/runtime.ts';
+import { assertAccepted, draft } from '../../runtime/submission.ts';
+import { awaitScopes } from '../commands/waiting.ts';
+import type { LaunchCoordinator } from '../launch/coordinator.ts';
+import type { Exclusive } from './exclusive.ts';
+import { rescan, rescanPayload, unreleasedScopes } from './ownedByWorkers.ts';
+import { livingWorkers, runtimeIdOf, workerLaunch } from './workerLaunch.ts';
+
+export interface DriverParts
+  extends Pick<
+    Runtime,
+    'host' | 'store' | 'config' | 'places' | 'clock' | 'guardian' | 'worker' | 'log' | 'leaving' | 'startedMonoMs'
+  > {
+  readonly launches: Pick<LaunchCoordinator, 'request'>;
+  readonly exclusive: Exclusive;
+  /** What a worker is wanted for at this moment; undefined while none is, as during a stop. */
+  readonly wantedTarget: () => string | undefined;
+}
+
+const by = 'recovery';
+
+type Phase = Payload<'recovery.failed'>['phase'];
+
+export class RecoveryDriver {
+  readonly #parts: DriverParts;
+  readonly #nextId: (what: string) => string;
+  #turning: Promise<void> | undefined;
+  #isDue = false;
+  #isAskedFor = false;
+  #stopClock: (() => void) | undefined;
+  #release: (() => void) | undefined;
+
+  constructor(parts: DriverParts) {
+    this.#parts = parts;
+    this.#nextId = createSequence(parts.store);
+    parts.exclusive.onFreed(() => this.poke());
+  }
+
+  get fence(): FenceSnapshot | undefined {
+    return committed(this.#parts.host, 'recoveryFence', runtimeIdOf(this.#parts.store));
+  }
+
+  /** The incarnation that was launched last, whatever has become of it. */
+  get worker(): WorkerSnapshot | undefined {
+    const fence = this.fence?.context;
+    const current = fence?.replacement ?? fence?.old;
+    return current ? committed(this.#parts.host, 'workerIncarnation', current.incarnationId) : undefined;
+  }
+
+  /** Something has changed that a phase may wait for. */
+  poke(): void {
+    this.#isDue = true;
+    this.#turning ??= this.#turns();
+  }
+
+  /** `recover --now`: what is refused is tried again at once. */
+  askFor(): void {
+    this.#isAskedFor = true;
+    this.poke();
+  }
+
+  /** Resolves when the turn that is under way is over. */
+  async close(): Promise<void> {
+    this.#stopClock?.();
+    await this.#turning;
+  }
+
+  async #turns(): Promise<void> {
+    const { leaving, log, clock, config } = this.#parts;
+    while (this.#isDue && !leaving.aborted) {
+      this.#isDue = false;
+      try {
+        await this.#turn();
+      } catch (error) {
+        if (leaving.aborted) break;
+        // The store may take nothing just now; the record says where to go on.
+        log.warn({ code: (error as { code?: unknown })?.code }, 'a recovery could not be carried on');
+        this.#wakeAt(clock.monoMs() + config.retryBackoffMs);
+      }
+    }
+    this.#turning = undefined;
+    // What came between the last look and this line.
+    if (this.#isDue && !leaving.aborted) this.poke();
+  }
+
+  async #turn(): Promise<void> {
+    const fence = this.fence ?? (await this.#established());
+    if (fence === undefined) return;
+    if (!this.#mayWork(fence)) return;
+    if (fence.matches('idle')) await this.#begin(fence);
+    else if (fence.matches('stoppingOld')) await this.#stopOld(fence);
+    else if (fence.matches('rescanning')) await this.#rescan(fence);
+    else if (fence.matches('refused')) await this.#retry(fence);
+    else if (fence.matches('launchPermitted')) await this.#launch(fence);
+    else await this.#awaitTick(fence);
+  }
+
+  /** A fence is made when a worker is wanted for the first time. */
+  async #established(): Promise<FenceSnapshot | undefined> {
+    const { host, store, wantedTarget } = this.#parts;
+    if (wantedTarget() === undefined) return undefined;
+    const runtimeId = runtimeIdOf(store);
+    const to = ['recoveryFence', runtimeId] as const;
+    await host.submit([draft('fence.established', { to, payload: { runtimeId }, by })]);
+    return this.fence;
+  }
+
+  /** Between its first and its last phase a recovery keeps everybody else out; at rest it keeps nobody. */
+  #mayWork(fence: FenceSnapshot): boolean {
+    if (fence.matches('idle') || fence.matches('refused')) {
+      this.#release?.();
+      this.#release = undefined;
+      return true;
+    }
+    this.#release ??= this.#parts.exclusive.tryHold('recovery');
+    return this.#release !== undefined;
+  }
+
+  async #begin(fence: FenceSnapshot): Promise<void> {
+    const reason = this.#reasonToBegin(fence);
+    if (reason === undefined || this.#parts.exclusive.holder !== undefined) return;
+    const living = livingWorkers(this.#parts);
+    const newest = living.at(-1);
+    const last = fence.context.replacement;
+    const old = newest ?? last;
+    const payload = { old: old && named(old), liveWorkers: living.length, reason };
+    await this.#tell('recovery.started', payload);
+  }
+
+  /** Undefined while the worker does what it is there for, or none is wanted. */
+  #reasonToBegin({ context }: FenceSnapshot): string | undefined {
+    if (this.#parts.wantedTarget() === undefined) return undefined;
+    const worker = this.worker;
+    if (context.replacement === null || worker === undefined) return 'worker_missing';
+    if (worker.matches('exited')) return 'worker_exited';
+    if (worker.matches('suspect')) return 'worker_silent';
+    if (worker.matches('ownershipUnverified')) return 'worker_unverified';
+    return worker.matches('stopping') ? 'worker_stopping' : undefined;
+  }
+
+  async #stopOld({ context }: FenceSnapshot): Promise<void> {
+    const { old, attempts } = context;
+    if (old === null) return this.#failed('stoppingOld', 'old_unknown');
+    await this.#endWorker(old, attempts);
+    await this.#drained([old.scopeId], `recovery:${old.incarnationId}:${attempts}`);
+    // What its scope has proved is relayed to the fence, in the commit of the proof.
+    if (this.fence?.matches('stoppingOld')) await this.#failed('stoppingOld', this.#whyNotGone(old));
+    else this.poke();
+  }
+
+  async #endWorker({ incarnationId }: Pick<FencedWorker, 'incarnationId'>, attempts: number): Promise<void> {
+    const { host, store } = this.#parts;
+    const to = ['workerIncarnation', incarnationId] as const;
+    const payload = { reason: 'recovery', fenceId: runtimeIdOf(store) as string };
+    const eventId = `${store.installationId}:wst:${incarnationId}:${attempts}`;
+    await host.submit([draft('worker.stopRequested', { to, payload, by, eventId })]);
+  }
+
+  /** Asks for the end of these scopes and waits until each is proved or has visibly come to a halt. */
+  async #drained(scopeIds: readonly string[], requestId: string): Promise<void> {
+    const { host, config, store } = this.#parts;
+    const order = { cause: 'recovery' as const, requestId };
+    const drains = scopeIds.map((scopeId) =>
+      draft('drain.requested', {
+        to: ['executionScope', scopeId],
+        payload: order,
+        by,
+        eventId: `${store.installationId}:${requestId}:${scopeId}`,
+      }),
+    );
+    await Promise.all(drains.map((drain) => host.submit([drain])));
+    await awaitScopes(this.#parts, scopeIds, config.graceMs + config.drainBudgetMs + config.handshakeMs);
+    this.#parts.leaving.throwIfAborted();
+  }
+
+  #whyNotGone({ scopeId }: Pick<FencedWorker, 'scopeId'>): string {
+    const scope = committed(this.#parts.host, 'executionScope', scopeId);
+    const assessment = scope && assessOwnership(scope);
+    return assessment?.state === 'unverified' ? assessment.reason : 'drain_stalled';
+  }
+
+  /** Also what was launched while the old worker was being ended, and by its predecessors (REC-03). */
+  async #rescan({ context }: FenceSnapshot): Promise<void> {
+    const left = unreleasedScopes(this.#parts);
+    if (left.length > 0) await this.#drained(left, `rescan:${this.#nextId('fence')}`);
+    await this.#tell('ownership.rescanned', {
+      ...rescanPayload(rescan(this.#parts)),
+      retryAt: this.#retryAt(context.attempts),
+    });
+  }
+
+  async #retry({ context }: FenceSnapshot): Promise<void> {
+    const { clock, wantedTarget, exclusive } = this.#parts;
+    if (wantedTarget() === undefined || exclusive.holder !== undefined) return;
+    const { retryAt } = context;
+    const isDue = retryAt === null || retryAt.bootId !== clock.bootId() || clock.monoMs() >= retryAt.monoMs;
+    if (!isDue && !this.#isAskedFor) return this.#wakeAt(retryAt.monoMs);
+    const reason = this.#isAskedFor ? 'operator' : 'backoff';
+    this.#isAskedFor = false;
+    await this.#tell('recovery.retry', { reason });
+  }
+
+  async #launch({ context }: FenceSnapshot): Promise<void> {
+    const { launches, wantedTarget, log } = this.#parts;
+    const target = wantedTarget();
+    if (target === undefined) return;
+    const { scopeId, incarnationId, recipe, drafts } = workerLaunch(
+      this.#parts,
+      target,
+      () => wantedTarget() !== undefined,
+    );
+    const pending = await launches.request({ scopeId, recipe, drafts, next: ['custody recover'] }).catch((error) => {
+      log.warn({ code: error?.code }, 'a worker could not be launched');
+      return undefined;
+    });
+    if (pending === undefined) return this.#failed('launchPermitted', 'launch_refused', context.attempts);
+    // The launch goes on by its effects, and its scope is followed: this only says why, if nothing comes of it.
+    void pending.outcome.then(async (outcome) => {
+      if (outcome.kind === 'released') return;
+      const reasonCode = outcome.kind === 'refused' ? outcome.code : 'exec_failed';
+      const to = ['workerIncarnation', incarnationId] as const;
+      await this.#parts.host
+        .submit([draft('worker.launchFailed', { to, payload: { reasonCode }, by })])
+        .catch(() => {});
+    });
+  }
+
+  /** Only a tick of its own makes the replacement the worker (REPL-07). That it cannot come any more is known here. */
+  async #awaitTick({ context }: FenceSnapshot): Promise<void> {
+    const { clock, config, startedMonoMs } = this.#parts;
+    const { replacement } = context;
+    const worker = this.worker;
+    if (replacement === null || worker === undefined) return this.#failed('awaitingTick', 'replacement_unknown');
+    if (replacement.settledBy !== null || worker.matches('exited'))
+      return this.#failed('awaitingTick', 'worker_exited');
+    if (worker.matches('ownershipUnverified')) return this.#failed('awaitingTick', 'worker_unverified');
+    const { monoMs, bootId } = worker.context.requestedAt;
+    // One that a former daemon launched has to find this one first.
+    const untilMonoMs = Math.ceil(Math.max(monoMs, startedMonoMs) + config.startupMs);
+    if (bootId === clock.bootId() && clock.monoMs() < untilMonoMs) return this.#wakeAt(untilMonoMs);
+    return this.#failed('awaitingTick', 'startup_silence');
+  }
+
+  #failed(phase: Phase, reason: string, attempts = this.fence?.context.attempts ?? 0): Promise<void> {
+    this.#parts.log.warn({ phase, reason }, 'a recovery is refused');
+    return this.#tell('recovery.failed', { phase, reason, retryAt: this.#retryAt(attempts) });
+  }
+
+  #retryAt(attempts: number): Payload<'recovery.failed'>['retryAt'] {
+    const { clock, config } = this.#parts;
+    const limits = { firstMs: config.retryBackoffMs, mostMs: config.retryBackoffLongestMs };
+    return { monoMs: Math.ceil(clock.monoMs() + recoveryBackoffMs(attempts, limits)), bootId: clock.bootId() };
+  }
+
+  async #tell<Type extends FenceFact>(type: Type, payload: Payload<Type>): Promise<void> {
+    const { host, store } = this.#parts;
+    const to = ['recoveryFence', runtimeIdOf(store)] as const;
+    assertAccepted(await host.submit([draft(type, { to, payload, by, eventId: this.#nextId(type) })]));
+    this.poke();
+  }
+
+  #wakeAt(monoMs: number): void {
+    this.#stopClock?.();
+    this.#stopClock = this.#parts.clock.wakeAt(monoMs, () => this.poke());
+  }
+}
+
+type FenceFact = 'recovery.started' | 'recovery.failed' | 'recovery.retry' | 'ownership.rescanned';
+
+const named = ({ incarnationId, scopeId }: Pick<FencedWorker, 'incarnationId' | 'scopeId'>) => ({
+  incarnationId,
+  scopeId,
+});
