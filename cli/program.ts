@@ -9,6 +9,7 @@ import { registerDaemon } from './commands/daemon.ts';
 import { registerDemo } from './commands/demo.ts';
 import { registerEvents } from './commands/events.ts';
 import { registerGoals } from './commands/goals.ts';
+import { registerRecover } from './commands/recover.ts';
 import { registerRepos } from './commands/repos.ts';
 import { registerRuns } from './commands/runs.ts';
 import { registerSessions } from './commands/sessions.ts';
@@ -22,7 +23,8 @@ import { version } from './version.ts';
 const registrations: readonly (readonly [names: readonly string[], register: (program: Command) => void])[] = [
   [['init', 'doctor', 'config', 'version'], registerSetup],
   [['daemon'], registerDaemon],
-  [['status', 'processes'], registerStatus],
+  [['status', 'processes', 'next'], registerStatus],
+  [['recover'], registerRecover],
   [['repos'], registerRepos],
   [['goals'], registerGoals],
   [['worktrees'], registerWorktrees],

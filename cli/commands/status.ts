@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { action } from '../action.ts';
 import { example } from '../globalOptions.ts';
 import type { Invocation } from '../invocation.ts';
+import { line } from '../print/escape.ts';
 import { processLines } from '../print/processes.ts';
 import { statusLines } from '../print/status.ts';
 
@@ -21,6 +22,20 @@ export function registerStatus(program: Command): void {
       .option('-a, --all', 'also those that are proved exited')
       .action(action(processes)),
     'custody processes --all',
+  );
+  example(
+    program.command('next').description('what to do next about what needs attention').action(action(next)),
+    'custody next',
+  );
+}
+
+/** A view of the same health as `status` shows (REC-08). */
+async function next(invocation: Invocation): Promise<number> {
+  const answer = await invocation.call('status', {});
+  const actions = answer.data.health.next;
+  return invocation.output.answer(
+    { ...answer, command: 'next', data: { state: answer.data.health.state, actions } },
+    ({ actions: shown }) => (shown.length === 0 ? ['nothing needs attention'] : shown.map((each) => line`${each}`)),
   );
 }
 

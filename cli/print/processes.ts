@@ -8,6 +8,10 @@ import { table } from './table.ts';
 import { assessment, more } from './words.ts';
 
 export function processLines({ scopes }: CallResults['processes'], style: Style): string[] {
+  return scopeLines(scopes, style);
+}
+
+export function scopeLines(scopes: readonly ScopeView[], style: Style): string[] {
   const rows = scopes.map((scope) => [
     scope.scopeId,
     assessment(scope.assessment, style),

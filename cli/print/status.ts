@@ -1,6 +1,7 @@
 /** The answer to "how is it going?" on one screen. */
 import type { StatusView } from '../../actors/daemon/api/views.ts';
 import { duration } from './quantity.ts';
+import { workerCell } from './recover.ts';
 import type { Style } from './style.ts';
 import { fields } from './table.ts';
 import { findings, health, spaced } from './words.ts';
@@ -17,6 +18,7 @@ export function statusLines(view: StatusView, style: Style): string[] {
       ['runs', `${counts.runs.active} active, ${counts.runs.unresolved} unresolved`],
       ['worktrees', tally(counts.worktrees)],
       ['scopes', scopes(counts.scopes, style)],
+      ['worker', workerCell(view.worker, style)],
       ['coverage', spaced(view.coverageClass)],
       [
         'daemon',

@@ -155,9 +155,10 @@ export class WorkerService {
     const worker: WorkerSnapshot | undefined = this.driver.worker;
     const { state, tickAgeMs } = this.#presence.health();
     const wanted = this.#configuredTarget !== undefined;
+    const isComing = wanted && state === 'unavailable' && fence !== undefined && !fence.matches('refused');
     return {
       wanted,
-      state: worker === undefined && !wanted ? 'none' : state,
+      state: worker === undefined && !wanted ? 'none' : isComing ? 'starting' : state,
       incarnationId: worker?.context.incarnationId ?? null,
       scopeId: worker?.context.scopeId ?? null,
       pid: worker?.context.process?.pid ?? null,
