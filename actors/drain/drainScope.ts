@@ -142,7 +142,11 @@ async function record(
     case 'signalled':
       return report(scopeId, 'drain.signalled', { signalled: event.total, skippedGuardians: event.skippedGuardians });
     case 'budgetExhausted':
-      return report(scopeId, 'drain.budgetExhausted', { elapsedMs, survivors: event.survivors });
+      return report(scopeId, 'drain.budgetExhausted', {
+        elapsedMs,
+        survivors: event.survivors,
+        ...(event.guardians.length > 0 && { guardians: Object.fromEntries(event.guardians) }),
+      });
   }
 }
 

@@ -120,6 +120,11 @@ export const scopeEvents = {
   }),
   'drain.quiesced': z.strictObject({ members: witnessesSchema, total: z.int().min(0), scans: z.int().min(0) }),
   'drain.signalled': z.strictObject({ signalled: z.int().min(0), skippedGuardians: z.int().min(0) }),
-  'drain.budgetExhausted': z.strictObject({ elapsedMs: durationMs, survivors: z.int().min(0) }),
+  'drain.budgetExhausted': z.strictObject({
+    elapsedMs: durationMs,
+    survivors: z.int().min(0),
+    /** Nested guardians that have not ended; absent when there is none. */
+    guardians: witnessesSchema.optional(),
+  }),
   'drain.inspectionFailed': z.strictObject({ reasonCode, resumed: z.int().min(0) }),
 } as const;

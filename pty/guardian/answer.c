@@ -110,12 +110,21 @@ static void answer_terminate(struct guardian *g, struct client *c, char *rest) {
   drain_begin(g, grace, budget);
 }
 
+/* What a nested guardian tells about itself has no answer: it does not listen any more. */
+static bool heard_nested(struct guardian *g, struct client *c, const char *line) {
+  bool done = strcmp(line, "done") == 0;
+  if (!c->nested || (!done && strcmp(line, "stalled") != 0)) return false;
+  if (!done) c->stalled = true;
+  else c->done = true;
+  if (done) drain_nested_ended(g);
+  return true;
+}
+
 /* One line, one request. */
 void client_request(struct guardian *g, struct client *c, char *line) {
   if (strncmp(line, "hello ", 6) == 0) answer_hello(g, c);
   else if (strcmp(line, "members") == 0) answer_members(g, c);
   else if (strncmp(line, "terminate ", 10) == 0) answer_terminate(g, c, line + 10);
   else if (strncmp(line, "enrol ", 6) == 0) enrol_answer(g, c, line + 6);
-  else if (strcmp(line, "done") == 0 && c->nested) c->done = true;
-  else answer_error(g, c, "badRequest");
+  else if (!heard_nested(g, c, line)) answer_error(g, c, "badRequest");
 }

@@ -72,6 +72,7 @@ void control_accept(struct guardian *g) {
 /* A nested guardian that goes without having said that its receipt is durable has taken its evidence with it. */
 void client_drop(struct guardian *g, struct client *c) {
   if (c->nested && !c->done) g->lost_nested++;
+  if (c->nested) drain_nested_ended(g);
   close(c->fd);
   if (c->pidfd >= 0) close(c->pidfd);
   *c = (struct client){.fd = -1, .pidfd = -1};

@@ -9,6 +9,9 @@ enum { AGREEMENTS = 2 };
 /* The pace of sweeps: at first as fast as the kernel stops things, then slower, so that a stuck tree costs little. */
 enum { PACE_FIRST_MS = 1, PACE_LAST_MS = 50 };
 
+/* Of sweeps over a frozen tree while nested guardians end theirs: only a foreign SIGCONT could have undone anything. */
+enum { WATCH_MS = 200 };
+
 bool drain_active(const struct guardian *g) {
   return g->drain.phase == DRAIN_GRACE || g->drain.phase == DRAIN_QUIESCE || g->drain.phase == DRAIN_KILL;
 }
@@ -20,11 +23,18 @@ static void pace(struct guardian *g) {
   g->drain.next_at = sooner(now_ms() + sooner(wait, PACE_LAST_MS), g->drain.budget_until);
 }
 
-/* Once per round, by the descriptors held since enrolment: a nested guardian then ends its own tree in its own order. */
+/*
+ * By the descriptors held since enrolment: a nested guardian then ends its own tree in its own order. Once in a round, and
+ * again when it has given up: its budget is over and ours is not.
+ */
 static void ask_nested(struct guardian *g) {
   for (int at = 0; at < CLIENTS; at++) {
-    if (g->client[at].nested) signal_pidfd(g->client[at].pidfd, SIGTERM);
+    struct client *c = &g->client[at];
+    if (!c->nested || (g->drain.asked && !c->stalled)) continue;
+    c->stalled = false;
+    signal_pidfd(c->pidfd, SIGTERM);
   }
+  g->drain.asked = true;
 }
 
 static void enter_phase(struct guardian *g, enum drain_phase phase) {
@@ -38,10 +48,18 @@ static void enter_phase(struct guardian *g, enum drain_phase phase) {
 static void forget_round(struct guardian *g) {
   struct drain *d = &g->drain;
   members_free(&d->suspended);
+  members_free(&d->woken);
+  members_free(&d->frozen);
   members_free(&d->unkillable);
   free(d->quiesced);
   free(d->signalled);
   *d = (struct drain){.phase = DRAIN_IDLE};
+}
+
+/* While there are nested guardians a grace may end early, for which somebody has to look. */
+static void pace_grace(struct guardian *g) {
+  g->drain.next_at = g->drain.grace_until;
+  if (nested_unfinished(g)) g->drain.next_at = sooner(g->drain.next_at, now_ms() + PACE_LAST_MS);
 }
 
 static void begin_round(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms) {
@@ -51,10 +69,20 @@ static void begin_round(struct guardian *g, uint64_t grace_ms, uint64_t budget_m
   g->drain.grace_until = now_ms() + (int64_t)grace_ms;
   g->drain.budget_until = g->drain.grace_until + (int64_t)budget_ms;
   enter_phase(g, DRAIN_GRACE);
-  g->drain.next_at = g->drain.grace_until;
+#ifdef CUSTODY_WITHOUT_FREEZE_FIRST
   ask_nested(g);
+#endif
   if (grace_ms > 0) sweep(g, &m, SIGTERM, &done);
+  pace_grace(g);
   members_free(&m);
+}
+
+/* The budget counts from the end of the grace, and comes nearer with it. */
+static void shorten_grace(struct guardian *g, int64_t until) {
+  int64_t less = g->drain.grace_until - sooner(g->drain.grace_until, until);
+  g->drain.grace_until -= less;
+  g->drain.budget_until -= less;
+  pace_grace(g);
 }
 
 /*
@@ -71,10 +99,7 @@ bool drain_begin(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms) {
     begin_round(g, grace_ms, budget_ms);
     return true;
   }
-  if (g->drain.phase == DRAIN_GRACE) {
-    g->drain.grace_until = sooner(g->drain.grace_until, now_ms() + (int64_t)grace_ms);
-    g->drain.next_at = g->drain.grace_until;
-  }
+  if (g->drain.phase == DRAIN_GRACE) shorten_grace(g, now_ms() + (int64_t)grace_ms);
   return false;
 }
 
@@ -85,14 +110,42 @@ bool drain_begin(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms) {
 static void exhaust(struct guardian *g) {
   struct members m = {0};
   struct sweep seen;
-  if (g->drain.phase == DRAIN_QUIESCE) resume_suspended(g);
+  resume_suspended(g);
   sweep(g, &m, 0, &seen);
   g->drain.phase = DRAIN_EXHAUSTED;
-  say_exhausted(g, m.count);
+  say_exhausted(g, &m);
+  enrol_stalled(g);
   members_free(&m);
 }
 
-/* Stops whoever runs, until scans agree that nobody does and that nobody has come, gone or been replaced. */
+/* Whoever could have noticed the end of a nested scope has stopped; only now do nested guardians begin (SHUT-03). */
+static void await_nested(struct guardian *g) {
+#ifndef CUSTODY_WITHOUT_ASKING_AGAIN
+  ask_nested(g);
+#else
+  if (!g->drain.asked) ask_nested(g);
+#endif
+  g->drain.next_at = sooner(now_ms() + WATCH_MS, g->drain.budget_until);
+}
+
+/* Nobody runs, so nobody can fork: this kill reaches all. */
+static void begin_kill(struct guardian *g, struct members *m) {
+  struct sweep done;
+  step("frozen");
+  members_free(&g->drain.frozen);
+  g->drain.frozen = *m;
+  *m = (struct members){0};
+  enter_phase(g, DRAIN_KILL);
+  kill_frozen(g, &done);
+  say_signalled(g, done.sent, done.skipped);
+  g->drain.next_at = sooner(now_ms() + PACE_LAST_MS, g->drain.budget_until);
+}
+
+/*
+ * Stops whoever runs, until scans agree that nobody does and that nobody has come, gone or been replaced. Then nested
+ * guardians end their trees, and what one that is lost leaves to us has to be agreed on as well: nothing of this tree is
+ * killed before.
+ */
 static void quiesce(struct guardian *g) {
   struct drain *d = &g->drain;
   struct members m = {0};
@@ -104,30 +157,49 @@ static void quiesce(struct guardian *g) {
 #ifdef CUSTODY_WITHOUT_AGREEMENT
   d->agreements = AGREEMENTS;
 #endif
-  if (d->agreements >= AGREEMENTS) {
-    say_quiesced(g, &m, seen.living);
-    enter_phase(g, DRAIN_KILL);
-  } else {
-    pace(g);
-  }
+  if (d->agreements < AGREEMENTS) pace(g);
+  else say_quiesced(g, &m, seen.living);
+  if (d->agreements >= AGREEMENTS && nested_unfinished(g)) await_nested(g);
+  else if (d->agreements >= AGREEMENTS) begin_kill(g, &m);
   members_free(&m);
 }
 
-/* Nobody runs, so nobody can fork: the kill reaches all. It is repeated for what is reparented to us meanwhile. */
-static void kill_all(struct guardian *g) {
+/*
+ * Repeated for whom the first kill did not reach. A newcomer (woken from outside in time to fork, or inherited from a
+ * nested guardian that was killed) is frozen first, with all that it may have begun: it could run away from kills.
+ */
+static void kill_again(struct guardian *g) {
   struct members m = {0};
   struct sweep seen;
   sweep(g, &m, SIGKILL, &seen);
-  if (g->drain.scans++ == 0) say_signalled(g, seen.sent, seen.skipped);
+  g->drain.scans++;
   pace(g);
+  if (seen.newcomers > 0) enter_phase(g, DRAIN_QUIESCE);
+  members_free(&m);
+}
+
+/* A grace is over early when nobody is left to enjoy it but nested guardians, which have not been asked yet. */
+static void wait_politely(struct guardian *g) {
+  struct members m = {0};
+  struct sweep seen = {.living = 1};
+  if (now_ms() < g->drain.grace_until) sweep(g, &m, 0, &seen);
+  if (now_ms() >= g->drain.grace_until || (seen.living == 0 && !m.incomplete)) enter_phase(g, DRAIN_QUIESCE);
+  else pace_grace(g);
   members_free(&m);
 }
 
 /* Called when next_at is due. */
 void drain_step(struct guardian *g) {
   bool in_grace = g->drain.phase == DRAIN_GRACE;
-  if (in_grace) enter_phase(g, DRAIN_QUIESCE);
+  if (in_grace) wait_politely(g);
   else if (now_ms() >= g->drain.budget_until) exhaust(g);
   if (g->drain.phase == DRAIN_QUIESCE) quiesce(g);
-  else if (g->drain.phase == DRAIN_KILL) kill_all(g);
+  else if (g->drain.phase == DRAIN_KILL) kill_again(g);
+}
+
+/* A nested guardian has completed its receipts or is lost: the tree is looked at again, from the beginning. */
+void drain_nested_ended(struct guardian *g) {
+  if (g->drain.phase != DRAIN_QUIESCE && g->drain.phase != DRAIN_KILL) return;
+  g->drain.agreements = 0;
+  g->drain.next_at = now_ms();
 }

@@ -3,15 +3,15 @@
 
 #include "guardian.h"
 
-/* LISTED entries of at most 40 bytes, and the words around them. */
-enum { EVENT_BYTES = 40 * LISTED + 256 };
+/* Two lists of LISTED entries of at most 40 bytes, and the words around them. */
+enum { EVENT_BYTES = 2 * 40 * LISTED + 256 };
 
-static void put_pairs(struct text *t, const struct members *m) {
+static void put_pairs(struct text *t, const struct members *m, bool nested) {
   size_t listed = 0;
   text_add(t, "[");
   for (size_t at = 0; at < m->count && listed < LISTED; at++) {
     const struct member *one = &m->list[at];
-    if (one->nested || one->ended) continue;
+    if (one->nested != nested || one->ended) continue;
     text_add(t, listed++ > 0 ? ",[" : "[");
     text_unsigned(t, (uint64_t)one->pid);
     text_add(t, ",\"");
@@ -28,8 +28,9 @@ static char *tell(struct guardian *g, struct text *t) {
   return t->at;
 }
 
+/* The first time in a round: a freeze of newcomers is a part of the same. */
 void say_quiesced(struct guardian *g, const struct members *m, size_t living) {
-  char *buffer = malloc(EVENT_BYTES);
+  char *buffer = g->drain.quiesced == NULL ? malloc(EVENT_BYTES) : NULL;
   if (buffer == NULL) return;
   struct text t = text_over(buffer, EVENT_BYTES);
   text_add(&t, "{\"event\":\"quiesced\",\"scans\":");
@@ -37,13 +38,13 @@ void say_quiesced(struct guardian *g, const struct members *m, size_t living) {
   text_add(&t, ",\"total\":");
   text_unsigned(&t, living);
   text_add(&t, ",\"members\":");
-  put_pairs(&t, m);
+  put_pairs(&t, m, false);
   g->drain.quiesced = tell(g, &t);
 }
 
 void say_signalled(struct guardian *g, size_t total, size_t skipped) {
   enum { ROOM = 128 };
-  char *buffer = malloc(ROOM);
+  char *buffer = g->drain.signalled == NULL ? malloc(ROOM) : NULL;
   if (buffer == NULL) return;
   struct text t = text_over(buffer, ROOM);
   text_add(&t, "{\"event\":\"signalled\",\"total\":");
@@ -53,14 +54,17 @@ void say_signalled(struct guardian *g, size_t total, size_t skipped) {
   g->drain.signalled = tell(g, &t);
 }
 
-void say_exhausted(struct guardian *g, size_t survivors) {
+/* Nested guardians that have not ended are named: whoever asks again has to look there. */
+void say_exhausted(struct guardian *g, const struct members *m) {
   char *buffer = malloc(EVENT_BYTES);
   if (buffer == NULL) return;
   struct text t = text_over(buffer, EVENT_BYTES);
   text_add(&t, "{\"event\":\"budgetExhausted\",\"survivors\":");
-  text_unsigned(&t, survivors);
+  text_unsigned(&t, m->count);
   text_add(&t, ",\"unkillable\":");
-  put_pairs(&t, &g->drain.unkillable);
+  put_pairs(&t, &g->drain.unkillable, false);
+  text_add(&t, ",\"guardians\":");
+  put_pairs(&t, m, true);
   free(tell(g, &t));
 }
 

@@ -93,6 +93,13 @@ void enrol_done(struct guardian *g) {
   (void)ignored;
 }
 
+/* This round is given up. The enclosing guardian may have more time, and ask again. */
+void enrol_stalled(const struct guardian *g) {
+  if (g->up < 0) return;
+  ssize_t ignored = send(g->up, "stalled\n", 8, MSG_NOSIGNAL | MSG_DONTWAIT);
+  (void)ignored;
+}
+
 /* --- outer side ------------------------------------------------------------------------------------------------- */
 
 #ifndef CUSTODY_WITHOUT_EXE_CHECK
@@ -186,6 +193,17 @@ bool is_nested(const struct guardian *g, pid_t pid, uint64_t start) {
   for (int at = 0; at < CLIENTS; at++) {
     const struct client *c = &g->client[at];
     if (c->nested && c->peer.pid == pid && c->peer.start == start) return true;
+  }
+  return false;
+}
+
+/* Enrolled, and neither ended nor known to have completed its receipts. */
+bool nested_unfinished(const struct guardian *g) {
+#ifdef CUSTODY_WITHOUT_SPARING
+  return g == NULL;
+#endif
+  for (int at = 0; at < CLIENTS; at++) {
+    if (g->client[at].nested && !g->client[at].done) return true;
   }
   return false;
 }

@@ -98,6 +98,7 @@ struct client {
   bool follows; /* wants the events of the drain in progress */
   bool nested;  /* an enrolled guardian; the connection lives as long as it does */
   bool done;    /* the nested guardian has reported its own durable exit receipt */
+  bool stalled; /* it has given up a round of its drain since it was asked */
   int pidfd;
   struct identity peer;
   size_t used;
@@ -110,7 +111,7 @@ struct member {
   char state;
   bool running; /* some thread could still run user code */
   bool ended;   /* a zombie without other threads */
-  bool nested;  /* an enrolled guardian: listed, never entered, never signalled but for one SIGTERM */
+  bool nested;  /* an enrolled guardian: listed, never entered, never signalled but for SIGTERM */
 };
 
 struct members {
@@ -127,7 +128,10 @@ struct drain {
   uint64_t scans, digest;
   unsigned agreements;
   unsigned unfinished; /* walks that their time did not suffice for: the next ones get more */
+  bool asked; /* the nested guardians, in this round */
   struct members suspended; /* exactly those that this drain has stopped */
+  struct members woken;     /* stopped before the drain, and continued by it to act on SIGTERM */
+  struct members frozen;    /* the tree that scans have agreed on, by pid: nobody else is killed */
   struct members unkillable;
   char *quiesced, *signalled; /* event lines, kept for clients that attach late */
 };
@@ -244,9 +248,11 @@ void tell_followers(struct guardian *g, const char *line, size_t length);
 /* enrol.c: both sides of nesting */
 void enrol_with_enclosing(struct guardian *g);
 void enrol_done(struct guardian *g);
+void enrol_stalled(const struct guardian *g);
 void enrol_answer(struct guardian *g, struct client *c, const char *scope);
 void nested_settle(struct guardian *g);
 bool is_nested(const struct guardian *g, pid_t pid, uint64_t start);
+bool nested_unfinished(const struct guardian *g);
 
 /* digest.c: SHA-256 of an executable, in lowercase hex */
 bool digest_of(int fd, char hex[DIGEST_HEX + 1]);
@@ -261,25 +267,29 @@ struct visit {
 void members_read(const struct guardian *g, struct members *m, const struct visit *visit);
 bool members_note(struct members *m, const struct member *one);
 const struct member *members_find(const struct members *m, pid_t pid, uint64_t start);
+const struct member *members_search(const struct members *by_pid, pid_t pid, uint64_t start);
 void members_free(struct members *m);
 bool each_process(bool (*each)(void *context, pid_t pid), void *context);
 
 /* sweep.c: one signal to every descendant */
 struct sweep {
   size_t living, running, sent, skipped;
+  size_t newcomers; /* living, and not of the tree that was frozen */
   uint64_t digest;
 };
 void sweep(struct guardian *g, struct members *m, int number, struct sweep *out);
+void kill_frozen(struct guardian *g, struct sweep *out);
 void resume_suspended(struct guardian *g);
 
 /* drain.c, drain_events.c: bounded termination */
 bool drain_begin(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms);
 void drain_step(struct guardian *g);
 bool drain_active(const struct guardian *g);
+void drain_nested_ended(struct guardian *g);
 void drain_attach(struct guardian *g, struct client *c);
 void say_quiesced(struct guardian *g, const struct members *m, size_t living);
 void say_signalled(struct guardian *g, size_t total, size_t skipped);
-void say_exhausted(struct guardian *g, size_t survivors);
+void say_exhausted(struct guardian *g, const struct members *m);
 void say_settled(struct guardian *g, int code);
 
 /* signal.c: `custody-guardian signal PID START UID SIGNAL` */

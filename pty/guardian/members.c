@@ -46,6 +46,18 @@ const struct member *members_find(const struct members *m, pid_t pid, uint64_t s
   return NULL;
 }
 
+static int by_pid(const void *left, const void *right) {
+  const struct member *a = left, *b = right;
+  return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+/* The same in a list as members_read leaves it. */
+const struct member *members_search(const struct members *m, pid_t pid, uint64_t start) {
+  const struct member key = {.pid = pid};
+  const struct member *found = m->count == 0 ? NULL : bsearch(&key, m->list, m->count, sizeof key, by_pid);
+  return found != NULL && found->start == start ? found : NULL;
+}
+
 void members_free(struct members *m) {
   free(m->list);
   *m = (struct members){0};
@@ -60,7 +72,7 @@ static bool task_path(struct text *path, pid_t pid, pid_t thread, const char *le
   return !path->full;
 }
 
-/* A thread that waits uninterruptibly with a stop pending (a vfork parent) cannot run user code again before it stops. */
+/* A thread that waits uninterruptibly (a vfork parent) cannot run user code again before it stops, or dies, if it has to. */
 static bool stop_is_pending(pid_t pid, pid_t thread) {
   char name[64], buffer[4096];
   size_t length = 0;
@@ -71,7 +83,7 @@ static bool stop_is_pending(pid_t pid, pid_t thread) {
     at += 5;
     pending |= strtoull(at, NULL, 16);
   }
-  return (pending & (1ull << (SIGSTOP - 1))) != 0;
+  return (pending & (1ull << (SIGSTOP - 1) | 1ull << (SIGKILL - 1))) != 0;
 }
 
 static bool may_run(pid_t pid, pid_t thread, char state) {
@@ -192,11 +204,6 @@ static bool enter_thread(void *context, pid_t thread) { return read_children(con
 static bool enter(struct walk *w, pid_t pid) {
   w->pid = pid;
   return each_number(pid, enter_thread, w);
-}
-
-static int by_pid(const void *left, const void *right) {
-  const struct member *a = left, *b = right;
-  return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
 static bool note_any(void *context, pid_t pid) {

@@ -15,10 +15,19 @@ static void remember(struct members *list, const struct member *m) {
   if (members_find(list, m->pid, m->start) == NULL) members_note(list, m);
 }
 
-/* Whether this sweep has business with the member: a stop only with what runs, anything else with what lives. */
+/*
+ * Whether this sweep has business with the member: a stop only with what runs, an end only with what was frozen, anything
+ * else with what lives.
+ */
 static bool concerns(const struct guardian *g, const struct member *m, int number) {
   if (m->ended) return false;
+#ifndef CUSTODY_WITHOUT_REFREEZE
+  if (number == SIGKILL) return members_search(&g->drain.frozen, m->pid, m->start) != NULL;
+#endif
   if (number != SIGSTOP) return true;
+#ifdef CUSTODY_WITHOUT_FREEZE
+  return false;
+#endif
   return m->running && members_find(&g->drain.unkillable, m->pid, m->start) == NULL;
 }
 
@@ -27,8 +36,10 @@ static void send_one(struct guardian *g, const struct member *m, int number, str
   if (error == 0) out->sent++;
   if (error == EPERM) remember(&g->drain.unkillable, m); /* another user's process: reported, and its end awaited */
   if (error == 0 && number == SIGSTOP) remember(&g->drain.suspended, m);
+  if (error != 0 || number != SIGTERM) return;
   /* A stopped process acts on SIGTERM only when it is continued. */
-  if (error == 0 && number == SIGTERM) signal_verified(m->pid, m->start, SIGCONT);
+  if (m->state == 'T') remember(&g->drain.woken, m);
+  signal_verified(m->pid, m->start, SIGCONT);
 }
 
 struct stopping {
@@ -74,7 +85,10 @@ void sweep(struct guardian *g, struct members *m, int number, struct sweep *out)
 #endif
     out->digest += mixed((uint64_t)one->pid ^ mixed(one->start));
     out->living += !one->ended;
-    if (!concerns(g, one, number)) continue;
+    if (!concerns(g, one, number)) {
+      out->newcomers += number == SIGKILL && !one->ended;
+      continue;
+    }
     out->running += one->running;
     if (number != 0 && number != SIGSTOP) send_one(g, one, number, out);
   }
@@ -83,9 +97,27 @@ void sweep(struct guardian *g, struct members *m, int number, struct sweep *out)
   if (g->drain.unfinished < UNFINISHED_MAX) g->drain.unfinished++;
 }
 
-/* Undoes exactly what the drain did: whoever was stopped before it stays stopped. */
+/* The tree that scans have agreed on, without another walk: nobody in it has run since. */
+void kill_frozen(struct guardian *g, struct sweep *out) {
+  const struct members *m = &g->drain.frozen;
+  *out = (struct sweep){0};
+  for (size_t at = 0; at < m->count; at++) {
+    out->skipped += m->list[at].nested;
+#ifndef CUSTODY_WITHOUT_SPARING
+    if (m->list[at].nested) continue;
+#endif
+    if (!m->list[at].ended) send_one(g, &m->list[at], SIGKILL, out);
+  }
+}
+
+/* Undoes exactly what the drain did: whoever was stopped before it stays stopped, or is stopped again. */
 void resume_suspended(struct guardian *g) {
-  struct members *list = &g->drain.suspended;
-  for (size_t at = 0; at < list->count; at++) signal_verified(list->list[at].pid, list->list[at].start, SIGCONT);
-  members_free(list);
+  const struct members *stopped = &g->drain.suspended, *woken = &g->drain.woken;
+  for (size_t at = 0; at < woken->count; at++) signal_verified(woken->list[at].pid, woken->list[at].start, SIGSTOP);
+  for (size_t at = 0; at < stopped->count; at++) {
+    const struct member *one = &stopped->list[at];
+    if (members_find(woken, one->pid, one->start) == NULL) signal_verified(one->pid, one->start, SIGCONT);
+  }
+  members_free(&g->drain.suspended);
+  members_free(&g->drain.woken);
 }

@@ -28,7 +28,13 @@ export const drainEventSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('accepted'), already: z.boolean() }),
   z.object({ event: z.literal('quiesced'), scans: z.int(), total: z.int(), members: z.array(memberPair) }),
   z.object({ event: z.literal('signalled'), total: z.int(), skippedGuardians: z.int() }),
-  z.object({ event: z.literal('budgetExhausted'), survivors: z.int(), unkillable: z.array(memberPair) }),
+  z.object({
+    event: z.literal('budgetExhausted'),
+    survivors: z.int(),
+    unkillable: z.array(memberPair),
+    /** Nested guardians that have not ended; an older guardian does not name them. */
+    guardians: z.array(memberPair).default([]),
+  }),
   z.object({ event: z.literal('settled'), exit: z.int() }),
 ]);
 

@@ -1,6 +1,10 @@
 import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { holdInShell, turns } from '../guardian/support/fifo.ts';
+import { innerScope } from '../guardian/support/nestedScopes.ts';
+import { inState } from '../guardian/support/processes.ts';
 import { program } from '../guardian/support/programs.ts';
 import { testDaemon } from '../support/daemon.ts';
 import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
@@ -42,5 +46,31 @@ describe('STOP-03, SHUT-06: a guardian that dies when everybody was signalled an
     expect(asked.map(({ outcome }) => outcome)).toEqual(['changed', 'changed']);
     expect(await daemon.events({ actor: scopeId!, type: 'drain.inspectionFailed' })).toHaveLength(2);
     await tracer.release();
+  });
+});
+
+describe('SHUT-04, SHUT-08: a nested guardian that does not end', () => {
+  it('stalls the drain, is named by stop, and a later stop ends both scopes', async () => {
+    const daemon = await testDaemon().start();
+    const { goalId } = await daemon.goal();
+    const [work, order] = [turns(daemon.home.dir, 'work'), turns(daemon.home.dir, 'order')];
+    const { runId, scopeId } = await daemon.exec(goalId, `read line < '${order.paths[1]}'; eval "$line"`);
+    const argv = ['sh', '-c', holdInShell(work)];
+    const inner = await innerScope(join(daemon.home.dir, 'inner'), daemon.scopeDir(scopeId), { argv });
+    await writeFile(order.paths[1], `${inner.command}\n`);
+    await work.ready();
+    const { guardian } = startReceipt(inner.directory)!;
+    signalVerified(guardian, 'SIGSTOP');
+    await inState(guardian.pid, 'T');
+    const stop = { id: runId, graceMs: 0, budgetMs: 400 };
+    expect(await daemon.attempt('runs.stop', stop)).toMatchObject({
+      ok: true,
+      exitCode: 5,
+      data: { outcome: 'stalled' },
+      warnings: [`the end of ${scopeId} stalled: its budget ran out; nested guardians have not ended: ${guardian.pid}`],
+    });
+    signalVerified(guardian, 'SIGCONT');
+    const again = await daemon.attempt('runs.stop', { ...stop, budgetMs: 600_000 });
+    expect(again).toMatchObject({ ok: true, exitCode: 0, data: { outcome: 'proved' } });
   });
 });

@@ -121,23 +121,6 @@ describe('termination around a nested guardian (linux case 63, SHUT-04)', () => 
     expect(outer.receipt('exit')).toMatchObject({ lostNested: 1 });
     expect(exists(join(innerDir, 'exit.json'))).toBe(false);
   });
-
-  it('a stopped one is waited for up to the budget, and never killed', async () => {
-    const { outer, innerDir } = await nested();
-    const inner = said(outer).ready!.guardian as { pid: number };
-    process.kill(inner.pid, 'SIGSTOP');
-    await inState(inner.pid, 'T');
-    const control = await outer.control();
-    const events: DrainEvent[] = [];
-    for await (const event of control.terminate({ graceMs: 0, budgetMs: 500 })) events.push(event);
-    expect(events.find(({ event }) => event === 'signalled')).toMatchObject({ skippedGuardians: 1 });
-    expect(events.at(-1)).toMatchObject({ event: 'budgetExhausted', survivors: 1 });
-    expect(isAlive(inner.pid)).toBe(true);
-    process.kill(inner.pid, 'SIGCONT');
-    expect((await outer.launch.exited).code).toBe(0);
-    expect(readReceipt(innerDir, 'exit')).toMatchObject({ terminated: true, proof: 'ECHILD' });
-    expect(outer.receipt('exit').lostNested).toBe(0);
-  });
 });
 
 describe('enrolment is refused with 75 and the image does not run', () => {

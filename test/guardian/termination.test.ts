@@ -133,11 +133,22 @@ describe('the bounds', () => {
     const stopped = before.find(({ state }) => state === 'T')!;
     const events = await terminated(scope, { graceMs: 0, budgetMs: 0 });
     expect(names(events)).toEqual(['accepted', 'budgetExhausted']);
-    expect(find(events, 'budgetExhausted')).toEqual({ event: 'budgetExhausted', survivors: 2, unkillable: [] });
+    expect(find(events, 'budgetExhausted')).toMatchObject({ survivors: 2, unkillable: [], guardians: [] });
     await inState(root, 'S');
     expect(statOf(stopped.pid)?.state).toBe('T');
     expect(find(await terminated(scope), 'settled').exit).toBe(0); // another round is possible
     await isGone(root);
+  });
+
+  it('so it does with what a grace had to continue for its SIGTERM (SHUT-08)', async () => {
+    const scope = await swarm('stopped');
+    const { members } = await (await scope.control()).members();
+    const stopped = members.find(({ state }) => state === 'T')!;
+    const events = await terminated(scope, { graceMs: 50, budgetMs: 0 });
+    expect(names(events)).toEqual(['accepted', 'budgetExhausted']);
+    await inState(scope.launch.ready.workload.pid, 'S');
+    await inState(stopped.pid, 'T');
+    expect(find(await terminated(scope), 'settled').exit).toBe(0);
   });
 
   it('a budget that is too short for the end names how many are left', async () => {

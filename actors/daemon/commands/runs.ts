@@ -6,7 +6,7 @@ import { OperatingError } from '../../runtime/operatingError.ts';
 import { assertAccepted, draft } from '../../runtime/submission.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
-import type { RunView, StopView } from '../api/views.ts';
+import type { EventView, RunView, StopView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { eventViews } from '../views/eventView.ts';
 import { rootScopeOf, runDetailView, runFacts, runView, withSessions } from '../views/runView.ts';
@@ -128,9 +128,14 @@ function stallOf({ store }: DaemonContext, scope: ScopeSnapshot): readonly strin
     ),
   ).sort((one, other) => other.position - one.position);
   if (last === undefined) return [];
-  const why =
-    last.type === 'drain.budgetExhausted' ? 'its budget ran out' : `inspection failed (${last.payload.reasonCode})`;
-  return [`the end of ${actor.id} stalled: ${why}`];
+  return [`the end of ${actor.id} stalled: ${whyStalled(last)}`];
+}
+
+function whyStalled({ type, payload }: EventView): string {
+  if (type !== 'drain.budgetExhausted') return `inspection failed (${payload.reasonCode})`;
+  const guardians = Object.keys((payload.guardians as Record<string, string> | undefined) ?? {});
+  const nested = guardians.length === 0 ? '' : `; nested guardians have not ended: ${guardians.join(', ')}`;
+  return `its budget ran out${nested}`;
 }
 
 function outcomeOf(after: ScopeSnapshot): string {

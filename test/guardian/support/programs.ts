@@ -26,6 +26,10 @@ export type GuardianSwitch =
   | 'WITHOUT_CLOSE'
   | 'WITHOUT_SIGCHLD_DEFAULT'
   | 'WITHOUT_AGREEMENT'
+  | 'WITHOUT_FREEZE'
+  | 'WITHOUT_FREEZE_FIRST'
+  | 'WITHOUT_REFREEZE'
+  | 'WITHOUT_ASKING_AGAIN'
   | 'WITHOUT_SPARING'
   | 'WITHOUT_EXE_CHECK'
   | 'WITHOUT_IDENTITY_CHECK'
@@ -41,8 +45,9 @@ export type GuardianSwitch =
   | 'WITHOUT_WHOLE_MARKER'
   | 'TEST_STEPS';
 
-export function guardianBuiltWith(option: GuardianSwitch): string {
-  return buildGuardian({ outDir: join(built, option), defines: [`CUSTODY_${option}`], quick: true });
+export function guardianBuiltWith(...options: readonly GuardianSwitch[]): string {
+  const defines = options.map((option) => `CUSTODY_${option}`);
+  return buildGuardian({ outDir: join(built, options.join('+')), defines, quick: true });
 }
 
 function digestOfFixtures(): string {
