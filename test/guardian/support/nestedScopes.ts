@@ -14,6 +14,7 @@ export interface InnerChanges {
   readonly graceMs?: number;
   readonly budgetMs?: number;
   readonly guardianPath?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -23,7 +24,7 @@ export interface InnerChanges {
 export async function innerScope(
   directory: string,
   up: string,
-  { argv, guardianPath = guardian(), ...bounds }: InnerChanges & { argv: readonly string[] },
+  { argv, guardianPath = guardian(), env, ...bounds }: InnerChanges & { argv: readonly string[] },
 ): Promise<InnerScope> {
   const slots = await reserveSlots(directory);
   const frame = join(directory, 'frame');
@@ -33,7 +34,7 @@ export async function innerScope(
     installationId: 'I0123456789',
     slots,
     argv,
-    env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', ...env },
     cwd: '/',
     umask: 0o022,
     handshakeMs: 20_000,

@@ -69,7 +69,7 @@ function once(name: string, make: (output: string) => void): string {
 }
 
 /** A small C program from `fixtures/`. */
-export function program(name: 'tree' | 'swarm' | 'wrap' | 'byHand'): string {
+export function program(name: 'tree' | 'swarm' | 'wrap' | 'byHand' | 'bystander'): string {
   return once(name, (output) => {
     const flags = ['-std=c11', '-D_GNU_SOURCE', '-O1', '-Wall', '-Wextra', '-pthread'];
     execFileSync(process.env.CC || 'cc', [...flags, '-o', output, join(fixtures, `${name}.c`)]);
