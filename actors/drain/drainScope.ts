@@ -3,7 +3,8 @@
  * guardian, which alone can freeze, kill and wait for it; what a lost guardian left behind is signalled by verified
  * identity, which may end processes and never proves anything. Repeatable: a guardian that is draining already is joined,
  * so a daemon that leaves lets it go on, and its successor takes the order up again. The chart takes one order at a time;
- * whoever asks again with a shorter grace is heard by the guardian, where it only ever comes nearer.
+ * whoever asks again with a shorter grace is heard by the guardian, where it only ever comes nearer. Orders for trees of
+ * which one lies inside the other are carried out one after the other (treeLocks.ts).
  */
 import { join } from 'node:path';
 import type { EffectParams } from '../../machines/effects.ts';
@@ -12,11 +13,13 @@ import type { ScopeSnapshot } from '../../machines/executionScope.ts';
 import { type ControlClient, controlClient } from '../../pty/launch/control.ts';
 import { ControlError } from '../../pty/launch/controlError.ts';
 import type { DrainEvent } from '../../pty/launch/controlMessages.ts';
-import { committed } from '../runtime/actorAccess.ts';
+import { committed, intact } from '../runtime/actorAccess.ts';
 import { createSequence, type Runtime } from '../runtime/runtime.ts';
 import { draft } from '../runtime/submission.ts';
 import { endWitnesses, grace } from './endWitnesses.ts';
 import { Graces } from './graces.ts';
+import { livingRegistered } from './registered.ts';
+import { TreeLocks } from './treeLocks.ts';
 
 export interface DrainParts
   extends Pick<Runtime, 'host' | 'store' | 'adapter' | 'places' | 'guardian' | 'config' | 'log' | 'clock' | 'leaving'> {
@@ -40,11 +43,17 @@ export interface DrainExecutor {
 
 export function createDrainExecutor(parts: DrainParts): DrainExecutor {
   const report = createReporter(parts);
-  const graces = new Graces(parts.clock);
+  const means: Means = { parts, report, graces: new Graces(parts.clock), locks: new TreeLocks(), deferred: new Map() };
   return {
-    drain: (order) => drain(order, { parts, report, graces }),
+    drain: (order) => drain(order, means),
     async shorten(bounds) {
-      graces.shorten(bounds.scopeId, bounds.graceMs);
+      const deferred = means.deferred.get(bounds.scopeId);
+      if (deferred !== undefined) {
+        // Nothing has begun: the guardian must not hear of it before its turn.
+        means.deferred.set(bounds.scopeId, Math.min(deferred, bounds.graceMs));
+        return;
+      }
+      means.graces.shorten(bounds.scopeId, bounds.graceMs);
       const scope = committed(parts.host, 'executionScope', bounds.scopeId);
       if (scope === undefined || isOver(scope) || scope.context.released === 'no') return;
       await shortenByGuardian(parts, bounds);
@@ -56,15 +65,50 @@ interface Means {
   readonly parts: DrainParts;
   readonly report: Reporter;
   readonly graces: Graces;
+  readonly locks: TreeLocks;
+  /** The grace of each order that waits for its turn. */
+  readonly deferred: Map<string, number>;
 }
 
 async function drain(order: Order, means: Means): Promise<void> {
+  const { parts, locks, deferred } = means;
+  const { scopeId } = order;
+  const scope = committed(parts.host, 'executionScope', scopeId);
+  if (scope === undefined || isOver(scope)) return;
+  if (scope.context.released === 'no' && scope.context.kind !== 'external' && !isUnverified(scope)) {
+    // A tree that is held before its first instruction freezes nobody and is frozen by nobody.
+    return parts.launches.abandon(scopeId, 'drain_requested');
+  }
+  deferred.set(scopeId, order.graceMs);
+  try {
+    await locks.during(outwards(parts, scope), parts.leaving, async () => {
+      const graceMs = deferred.get(scopeId) ?? order.graceMs;
+      deferred.delete(scopeId);
+      await endTree({ ...order, graceMs }, means);
+    });
+  } finally {
+    deferred.delete(scopeId);
+  }
+}
+
+/** The scope and everything around it, as far as that is known. */
+function outwards({ host }: DrainParts, scope: ScopeSnapshot): string[] {
+  const path = [scope.context.scopeId];
+  let { parentScopeId } = scope.context;
+  while (parentScopeId !== null && !path.includes(parentScopeId)) {
+    path.push(parentScopeId);
+    const parent = intact(host, 'executionScope', parentScopeId);
+    parentScopeId = parent === undefined || parent === 'corrupt' ? null : parent.context.parentScopeId;
+  }
+  return path;
+}
+
+async function endTree(order: Order, means: Means): Promise<void> {
   const { parts, report } = means;
   const scope = committed(parts.host, 'executionScope', order.scopeId);
+  // The end of a tree around it may have taken it along while it waited.
   if (scope === undefined || isOver(scope)) return;
-  if (scope.context.released === 'no' && !scope.matches({ coverage: 'unverified' })) {
-    return parts.launches.abandon(order.scopeId, 'drain_requested');
-  }
+  if (scope.context.kind === 'external') return withoutGuardian(order, scope, means);
   try {
     await byGuardian(parts, order, report);
   } catch (error) {
@@ -74,6 +118,15 @@ async function drain(order: Order, means: Means): Promise<void> {
   }
 }
 
+/** Others have launched it: what is registered is ended, and no proof can come of that (SHUT-07). */
+async function withoutGuardian({ scopeId, graceMs }: Order, scope: ScopeSnapshot, means: Means): Promise<void> {
+  const { parts, report, graces } = means;
+  const processes = livingRegistered(parts, scope);
+  await graces.during(scopeId, graceMs, (untilMonoMs) => endWitnesses(parts, { scopeId, processes }, untilMonoMs));
+  return report(scopeId, 'drain.inspectionFailed', { reasonCode: 'no_guardian', resumed: 0 });
+}
+
+const isUnverified = (scope: ScopeSnapshot): boolean => scope.matches({ coverage: 'unverified' });
 const isOver = (scope: ScopeSnapshot): boolean => scope.hasTag('capacityReleased');
 
 /** Commits one fact about the drain of a scope; each is a new one, also when the same happens again. */
@@ -157,7 +210,9 @@ async function withoutAnswer(order: Order, error: ControlError, { parts, report,
   const scope = committed(parts.host, 'executionScope', scopeId);
   if (scope === undefined || isOver(scope)) return;
   if (await isGuardianGone(parts, scope, error)) {
-    await graces.during(scopeId, graceMs, (untilMonoMs) => endWitnesses(parts, scope, untilMonoMs));
+    const { workload } = scope.context;
+    const processes = workload === null ? [] : [workload];
+    await graces.during(scopeId, graceMs, (untilMonoMs) => endWitnesses(parts, { scopeId, processes }, untilMonoMs));
     return report(scopeId, 'drain.inspectionFailed', { reasonCode: 'guardian_gone', resumed: 0 });
   }
   const reasonCode = error.code === 'unresponsive' ? 'guardian_unresponsive' : 'guardian_unreachable';
