@@ -67,6 +67,17 @@ export async function ensureServing(places: Places): Promise<Serving & { readonl
   }
 }
 
+/** The daemon that the service manager was told to start. Throws `daemon_start_failed` when it does not come to serve. */
+export async function startedByService(places: Places): Promise<Serving> {
+  const deadline = performance.now() + startWithinMs;
+  for (;;) {
+    const serving = await findServing(places);
+    if (serving) return serving;
+    if (performance.now() > deadline) throw startFailed(places, 'the service manager was told to, and nothing answers');
+    await new Promise((resolve) => setTimeout(resolve, retryAfterMs.first));
+  }
+}
+
 /** Undefined once the child serves, else the reason why it does not. */
 async function spawnDaemon(places: Places): Promise<ApiError | undefined> {
   const log = openLog(places);

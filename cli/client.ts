@@ -15,6 +15,8 @@ export interface Hello {
   readonly pid: number;
   readonly startNumber: number;
   readonly stateDir: string;
+  /** The unit that a service manager looks after it by, or null; an earlier daemon does not say, and knows no `verb` and `via`. */
+  readonly service?: string | null;
 }
 
 /** Nobody listens at the address: nothing was sent, so starting a daemon and asking again is safe. */

@@ -18,7 +18,12 @@ import { placesOf } from '../actors/runtime/places.ts';
 import { version } from './version.ts';
 
 const { values: options } = parseArgs({
-  options: { 'state-dir': { type: 'string' }, foreground: { type: 'boolean', default: false } },
+  options: {
+    'state-dir': { type: 'string' },
+    foreground: { type: 'boolean', default: false },
+    /** The unit that its service manager knows this process by. */
+    service: { type: 'string' },
+  },
 });
 const places = placesOf({ stateDir: options['state-dir'], env: process.env });
 
@@ -71,24 +76,26 @@ async function main(): Promise<void> {
     clock: createSystemClock(),
     log,
     version,
+    service: options.service,
     ptyHostProgram: fileURLToPath(new URL('./ptyHost.js', import.meta.url)),
     workerProgram: fileURLToPath(new URL('./worker.js', import.meta.url)),
     schemaWorker: fileURLToPath(new URL('./schemaWorker.js', import.meta.url)),
     adapterFor: (installationId) =>
       selectAdapter(process.platform, { installationId: installationId as never, probe: probeExistence }),
   });
-  const told = new Promise<string>((resolve) => {
+  const told = new Promise<{ readonly why: string; readonly status: number }>((resolve) => {
     // Neither ends any work: both mean that this process is to be replaced (ruling 21).
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
-    void daemon.left.then(() => resolve('stop'));
+    for (const why of ['SIGTERM', 'SIGINT'] as const) process.once(why, () => resolve({ why, status: 0 }));
+    void daemon.left.then((status) => resolve({ why: 'stop', status }));
   });
   process.on('SIGHUP', () => {});
   // Only now: whoever hears it may signal at once.
   say({ ok: true, pid: process.pid });
   log.info({ pid: process.pid }, 'serving');
-  log.info({ why: await told }, 'leaving');
+  const { why, status } = await told;
+  log.info({ why }, 'leaving');
   await daemon.close();
-  process.exit(0);
+  process.exit(status);
 }
 
 main().catch((error: unknown) => {

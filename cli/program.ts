@@ -32,7 +32,7 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['sessions'], registerSessions],
   [['agent'], registerAgent],
   [['events'], registerEvents],
-  [['pause', 'resume'], registerAdmission],
+  [['pause', 'resume', 'drain'], registerAdmission],
   [['contract'], registerContract],
   [['backup'], registerBackup],
   [['demo'], registerDemo],

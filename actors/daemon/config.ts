@@ -62,6 +62,10 @@ function checked({ name, next }: Place, parameter: Parameter, raw: unknown): num
     if (typeof raw === 'string' && parameter.choices.includes(raw)) return raw;
     throw invalid(`${name} must be one of ${parameter.choices.join(', ')}`, next);
   }
+  if ('longest' in parameter) {
+    if (typeof raw === 'string' && raw !== '' && raw.length <= parameter.longest) return raw;
+    throw invalid(`${name} must be a text of 1 to ${parameter.longest} characters`, next);
+  }
   const value = typeof raw === 'string' && /^\d+$/.test(raw) ? Number(raw) : raw;
   const { minimum, maximum, unit } = parameter;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= minimum && value <= maximum) return value;

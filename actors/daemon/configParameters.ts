@@ -28,7 +28,14 @@ export interface CommandsParameter {
   readonly description: string;
 }
 
-export type Parameter = NumberParameter | ChoiceParameter | CommandsParameter;
+export interface TextParameter {
+  readonly default: string;
+  readonly unit: null;
+  readonly longest: number;
+  readonly description: string;
+}
+
+export type Parameter = NumberParameter | ChoiceParameter | CommandsParameter | TextParameter;
 
 const second = 1_000;
 const minute = 60 * second;
@@ -205,6 +212,12 @@ export const parameters = {
     unit: null,
     choices: ['keep', 'none'],
     description: 'Whether what terminals say is written to the disk; none keeps it in memory while they are held.',
+  },
+  serviceManager: {
+    default: 'systemctl',
+    unit: null,
+    longest: 4_096,
+    description: 'The program that speaks to the service manager, a path or a name in PATH; it is called with --user.',
   },
   logMaxBytes: {
     default: 5 * mebibyte,

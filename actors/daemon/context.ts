@@ -9,6 +9,7 @@ import type { LaunchCoordinator } from './launch/coordinator.ts';
 import type { PendingLaunches } from './launch/pendingLaunches.ts';
 import type { SlotPool } from './launch/slotPool.ts';
 import type { Root } from './root.ts';
+import type { ServicePlace } from './service/place.ts';
 import type { DeadlineService } from './services/deadlineService.ts';
 import type { OutputDisk } from './services/outputDisk.ts';
 import type { ReceiptService } from './services/receiptService.ts';
@@ -30,6 +31,7 @@ export interface DaemonContext extends Runtime {
   readonly findings: Findings;
   readonly guardians: GuardianTalk;
   readonly root: Root;
+  readonly service: ServicePlace;
   readonly ptyHostLink: HostLink;
   readonly sessions: SessionService;
   readonly sessionDeadlines: SessionDeadlines;

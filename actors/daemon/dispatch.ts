@@ -9,7 +9,7 @@ import { runResult, waitForCapturedRun } from './commands/capture.ts';
 import { execRun } from './commands/exec.ts';
 import { addGoal, cancelGoal, listGoals, queueGoal, showGoal } from './commands/goals.ts';
 import { followEvents, listEvents } from './commands/journal.ts';
-import { backup, pause, resume, type Shutdown, stopDaemon } from './commands/lifecycle.ts';
+import { backup, drainWork, pause, resume, stopDaemon } from './commands/lifecycle.ts';
 import { runLogs } from './commands/logs.ts';
 import { recover as recoverNow } from './commands/recover.ts';
 import { addRepository, listRepositories } from './commands/repositories.ts';
@@ -31,6 +31,7 @@ import { verifyContract } from './contract/verify.ts';
 import { diagnoseOnline } from './doctor.ts';
 import { healthOf } from './health.ts';
 import type { RecoveryCounts } from './recovery.ts';
+import type { Shutdown } from './shutdown/shutdown.ts';
 
 export type ServingContext = DaemonContext & Shutdown & { readonly recovered: RecoveryCounts };
 
@@ -86,6 +87,7 @@ const handlers: Handlers = {
   resume,
   'contract.verify': verify,
   recover: recoverNow,
+  drain: drainWork,
   'daemon.stop': stopDaemon,
 };
 

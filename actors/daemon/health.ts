@@ -5,12 +5,13 @@ import { everyActor } from '../runtime/actorAccess.ts';
 import type { FindingView, HealthView, WorkerView } from './api/views.ts';
 import type { DaemonContext } from './context.ts';
 import { silence } from './guardianTalk.ts';
+import { shutdownFailureOf } from './root.ts';
 
-type Parts = Pick<DaemonContext, 'host' | 'findings' | 'storeFailure' | 'workers'>;
+type Parts = Pick<DaemonContext, 'host' | 'findings' | 'storeFailure' | 'workers' | 'root'>;
 
 const silentCodes: ReadonlySet<string> = new Set([silence, 'guardian_stopped']);
 
-export function healthOf({ host, findings, storeFailure, workers }: Parts): HealthView {
+export function healthOf({ host, findings, storeFailure, workers, root }: Parts): HealthView {
   const unverified: FindingView[] = [];
   for (const { id, snapshot } of everyActor(host, 'executionScope', { released: false })) {
     const assessment = assessOwnership(snapshot);
@@ -25,7 +26,12 @@ export function healthOf({ host, findings, storeFailure, workers }: Parts): Heal
       next: ['custody processes', 'custody doctor'],
     });
   }
-  const others = [...storeReasons(storeFailure()), ...findings.list(), ...workerReasons(workers.view())];
+  const others = [
+    ...stopReasons(root),
+    ...storeReasons(storeFailure()),
+    ...findings.list(),
+    ...workerReasons(workers.view()),
+  ];
   const reasons = [...unverified, ...others];
   const isSilent = others.some(({ code }) => silentCodes.has(code));
   const state =
@@ -53,3 +59,24 @@ function workerReasons({ wanted, state, pid, recovery }: WorkerView): readonly F
 
 const storeReasons = (failure: StoreError | undefined): readonly FindingView[] =>
   failure === undefined ? [] : [{ code: failure.code, detail: failure.message, next: failure.next }];
+
+const namedAtMost = 8;
+
+/** A stop that came to nothing: the daemon is up, launches nothing, and waits for a person (SHUT-06). */
+function stopReasons(root: Parts['root']): readonly FindingView[] {
+  const failure = shutdownFailureOf(root);
+  if (failure === null) return [];
+  const { reason, scopeIds } = failure;
+  const [first] = scopeIds;
+  const named = scopeIds.slice(0, namedAtMost).join(', ');
+  const more = scopeIds.length > namedAtMost ? ` and ${scopeIds.length - namedAtMost} more` : '';
+  const what = scopeIds.length === 0 ? reason : `${reason}: ${named}${more}`;
+  return [
+    {
+      code: 'drain_blocked',
+      ...(first === undefined ? {} : { scopeId: first }),
+      detail: `the daemon was told to stop and stays (${what}); nothing is launched meanwhile`,
+      next: ['custody daemon stop', 'custody resume'],
+    },
+  ];
+}

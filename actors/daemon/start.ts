@@ -36,11 +36,13 @@ import { sweepScopes } from './launch/strayOutput.ts';
 import { createLiveSystem } from './liveSystem.ts';
 import { recover } from './recovery.ts';
 import { markRestored, settleRestored } from './restored.ts';
+import { servicePlace } from './service/place.ts';
 import { createDeadlineService } from './services/deadlineService.ts';
 import { createObservationService } from './services/observationService.ts';
 import { createOutputDisk } from './services/outputDisk.ts';
 import { createReceiptService } from './services/receiptService.ts';
 import { type StoreWatch, watchStore } from './services/storeWatch.ts';
+import { takeUpShutdown } from './shutdown/shutdown.ts';
 import { assertInPlace, recordPlace } from './statePlace.ts';
 import { HostLink } from './terminals/hostLink.ts';
 import { createSessionDeadlines } from './terminals/sessionDeadlines.ts';
@@ -56,6 +58,8 @@ export interface DaemonOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
+  /** The unit under which the service manager has started this process, as its unit file says. */
+  readonly service?: string | undefined;
   /** The entry module of the process that holds terminals. */
   readonly ptyHostProgram: string;
   /** The entry module of the scheduling worker. */
@@ -72,8 +76,8 @@ export interface DaemonOptions {
 }
 
 export interface Daemon {
-  /** Resolves when a stop was asked for and answered. */
-  readonly left: Promise<void>;
+  /** Resolves when a stop was asked for and answered, with the exit status that the process ends with. */
+  readonly left: Promise<number>;
   /** Ends this process's part and nothing else: guardians and their work go on (ruling 21). */
   close(): Promise<void>;
 }
@@ -143,7 +147,8 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     startedMonoMs: clock.monoMs(),
     leaving: leaving.signal,
   };
-  const context = wire({ ...runtime, loadedConfig }, new PendingLaunches(failpoint));
+  const service = servicePlace(options.env, options.service);
+  const context = wire({ ...runtime, loadedConfig, service }, new PendingLaunches(failpoint));
   watch.onChange((event) => {
     if (event.type === 'store.failed') context.outputDisk.look();
     context.root.send(event);
@@ -157,12 +162,12 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   host.effects.start();
   context.deadlines.resume();
   context.sessionDeadlines.resume();
-  context.root.send({ type: 'recovery.completed' });
-  await startWorkers(context);
-  let leave!: () => void;
-  const left = new Promise<void>((resolve) => {
-    leave = resolve;
+  let leave!: (status?: number) => void;
+  const left = new Promise<number>((resolve) => {
+    leave = (status = 0) => resolve(status);
   });
+  if (!takeUpShutdown({ ...context, leave })) context.root.send({ type: 'recovery.completed' });
+  await startWorkers(context);
   const served = await serve({ ...context, recovered, leave }, options);
   void context.slotPool.fill();
   void keepContractCurrent(runtime).catch((error) =>
@@ -215,7 +220,10 @@ function statusMayBeLost(
 const isEnd: ReadonlySet<string> = new Set(['workload.statusReceipt', 'guardian.exitReceipt']);
 
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
-function wire(runtime: Runtime & Pick<DaemonContext, 'loadedConfig'>, pendingLaunches: PendingLaunches): DaemonContext {
+function wire(
+  runtime: Runtime & Pick<DaemonContext, 'loadedConfig' | 'service'>,
+  pendingLaunches: PendingLaunches,
+): DaemonContext {
   const isProved = (scopeId: string) => {
     const scope = intact(runtime.host, 'executionScope', scopeId);
     return scope !== undefined && scope !== 'corrupt' && scope.hasTag('capacityReleased');
@@ -302,8 +310,9 @@ interface Served {
 async function serve(context: ServingContext, { places, env, version, log }: DaemonOptions): Promise<Served> {
   const { startNumber, installationId } = context.store;
   const { pid } = process;
+  const service = context.service.isServed ? context.service.unit : null;
   const api = createApi({
-    hello: () => ({ protocol: 1, version, pid, startNumber, stateDir: places.stateDir }),
+    hello: () => ({ protocol: 1, version, pid, startNumber, stateDir: places.stateDir, service }),
     authorise: (name, credential) => authorise(context, name, credential),
     call: (command, args, signal) => dispatch(context, command, { args, signal }),
     stream: (command, args, signal) => openStream(context, command, { args, signal }),

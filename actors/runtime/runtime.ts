@@ -31,6 +31,7 @@ export interface Settings {
   readonly tickIntervalMs: number;
   readonly silenceMs: number;
   readonly startupMs: number;
+  readonly serviceManager: string;
 }
 
 /** The program that is launched as the scheduling worker, and the whole environment that it and its checks get. */

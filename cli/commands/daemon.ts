@@ -1,11 +1,20 @@
 /** daemon start, stop, restart, status. */
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CallArguments } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
+import { OperatingError } from '../../actors/runtime/operatingError.ts';
 import { action } from '../action.ts';
-import { daemonProgram, ensureServing, findServing, refusalFrom, type Serving } from '../autostart.ts';
+import {
+  daemonProgram,
+  ensureServing,
+  findServing,
+  refusalFrom,
+  type Serving,
+  startedByService,
+} from '../autostart.ts';
+import type { Hello } from '../client.ts';
 import { requireOperator } from '../credential.ts';
 import { fromApi } from '../failure.ts';
 import { addRequestId, example } from '../globalOptions.ts';
@@ -16,8 +25,9 @@ import { type DaemonState, daemonLines, stopLines } from '../print/daemon.ts';
 import { unserved } from '../unserved.ts';
 import { withdrawn } from '../withdrawal.ts';
 
-interface KeepWork {
+interface EndOptions {
   readonly keepWork?: boolean;
+  readonly via?: 'direct' | 'service';
 }
 
 export function registerDaemon(program: Command): void {
@@ -30,17 +40,12 @@ export function registerDaemon(program: Command): void {
       .action(action(start)),
     'custody daemon start',
   );
-  const keepWork = 'end only the daemon: the work goes on and the next daemon adopts it';
   example(
-    addRequestId(
-      daemon.command('stop').description('end all work with proof, then the daemon').option('--keep-work', keepWork),
-    ).action(action(stop)),
+    ending(daemon.command('stop').description('end all work with proof, then the daemon')).action(action(stop)),
     'custody daemon stop',
   );
   example(
-    addRequestId(
-      daemon.command('restart').description('stop, then start again').option('--keep-work', keepWork),
-    ).action(action(restart)),
+    ending(daemon.command('restart').description('stop, then start again')).action(action(restart)),
     'custody daemon restart --keep-work',
   );
   example(
@@ -48,6 +53,17 @@ export function registerDaemon(program: Command): void {
     'custody daemon status --json',
   );
 }
+
+/** What both ways of ending it take. */
+const ending = (command: Command): Command =>
+  addRequestId(command)
+    .option('--keep-work', 'end only the daemon: the work goes on and the next daemon adopts it')
+    .addOption(
+      new Option('--via <who>', 'who ends the process once all is proved (default: whoever started it)').choices([
+        'direct',
+        'service',
+      ]),
+    );
 
 const pidOnly = ({ pid }: DaemonState): string[] => [String(pid)];
 
@@ -95,37 +111,44 @@ async function inForeground({ places, output }: Invocation): Promise<number> {
   return status;
 }
 
-async function stop(invocation: Invocation, options: KeepWork): Promise<number> {
+async function stop(invocation: Invocation, options: EndOptions): Promise<number> {
   const { output } = invocation;
   const serving = await findServing(invocation.places);
   if (!serving) throw await unserved(invocation.places);
-  const answer = await end(invocation, serving, options.keepWork ?? false);
+  const answer = await end(invocation, serving, { ...options, verb: 'stop' });
   return output.answer(answer, stopLines);
 }
 
-async function restart(invocation: Invocation, options: KeepWork): Promise<number> {
+async function restart(invocation: Invocation, options: EndOptions): Promise<number> {
   requireOperator();
   requireOwn(invocation.places.stateDir);
   // A successor that would not start is no reason to end the work.
   const { loadConfig } = await import('../../actors/daemon/config.ts');
   loadConfig(invocation.places, daemonEnvironment(process.env));
   const serving = await findServing(invocation.places);
-  if (serving) await end(invocation, serving, options.keepWork ?? false);
+  if (!serving && options.via === 'service') throw await unserved(invocation.places);
+  const ended = serving ? await end(invocation, serving, { ...options, verb: 'restart' }) : undefined;
   invocation.output.status('starting the daemon');
-  const successor = await ensureServing(invocation.places);
+  const successor = ended?.data.isLeftToService
+    ? { ...(await startedByService(invocation.places)), started: true }
+    : await ensureServing(invocation.places);
   invocation.output.clearStatus();
   return invocation.output.answer(
-    localAnswer('daemon.restart', stateOf(successor, successor.started)),
+    { ...localAnswer('daemon.restart', stateOf(successor, successor.started)), warnings: ended?.warnings ?? [] },
     daemonLines,
     pidOnly,
   );
 }
 
 /** Stops the daemon and returns once it is gone, so that what follows never meets the one that leaves. */
-async function end(invocation: Invocation, { client, hello }: Serving, keepWork: boolean) {
+async function end(
+  invocation: Invocation,
+  { client, hello }: Serving,
+  { keepWork = false, via, verb }: EndOptions & { readonly verb: 'stop' | 'restart' },
+) {
   const { output, requestId } = invocation;
   output.status(keepWork ? 'stopping the daemon' : 'draining; the daemon ends when everything is proved');
-  const request: CallArguments<'daemon.stop'> = { keepWork, requestId };
+  const request: CallArguments<'daemon.stop'> = { keepWork, requestId, ...wayOut(hello, { verb, via }) };
   const reply = await client.watchedCall<CallResults['daemon.stop']>(
     'daemon.stop',
     request as { readonly requestId: string },
@@ -133,7 +156,22 @@ async function end(invocation: Invocation, { client, hello }: Serving, keepWork:
   if (!reply.ok) throw fromApi(reply.error);
   await withdrawn(invocation.places, hello.startNumber);
   output.clearStatus();
-  return reply;
+  return { ...reply, data: { ...asBefore, ...reply.data } };
+}
+
+/** What a daemon that does not say it means by its answer. */
+const asBefore = { unverified: [], via: 'direct', isLeftToService: false } as const;
+
+/** A daemon of an earlier version has to be replaceable, so it is asked for nothing that it does not know (ruling 21). */
+function wayOut({ service, version }: Hello, way: Pick<CallArguments<'daemon.stop'>, 'verb' | 'via'>): typeof way {
+  if (service !== undefined) return way;
+  if (way.via !== 'service') return {};
+  throw new OperatingError({
+    code: 'no_service',
+    message: `the daemon is of version ${version}, which knows no service manager`,
+    exitCode: 8,
+    next: ['custody daemon restart --keep-work'],
+  });
 }
 
 async function status({ places, output }: Invocation): Promise<number> {

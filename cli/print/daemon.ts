@@ -29,10 +29,19 @@ export function daemonLines(state: DaemonState, style: Style): string[] {
   );
 }
 
-export function stopLines({ stopped, settled, blocked }: CallResults['daemon.stop'], style: Style): string[] {
+export function stopLines(result: CallResults['daemon.stop'], style: Style): string[] {
+  return [result.stopped ? 'daemon stopped' : style.yellow('daemon not stopped'), ...named(result, style)];
+}
+
+export function drainLines(result: CallResults['drain'], style: Style): string[] {
+  const lines = named(result, style);
+  return lines.length === 0 ? ['there was nothing to drain'] : lines;
+}
+
+function named({ settled, unverified, blocked }: CallResults['drain'], style: Style): string[] {
   return [
-    stopped ? 'daemon stopped' : style.yellow('daemon not stopped'),
     ...(settled.length > 0 ? [line`proved: ${settled.join(' ')}`] : []),
+    ...(unverified.length > 0 ? [style.yellow(line`ended, not proved: ${unverified.join(' ')}`)] : []),
     ...(blocked.length > 0 ? [style.red(line`blocked by: ${blocked.join(' ')}`)] : []),
   ];
 }

@@ -14,6 +14,9 @@ export function statusLines(view: StatusView, style: Style): string[] {
       ['health', health(view.health, style)],
       ['capacity', { text: `${capacity.used}/${capacity.limit}`, paint: full ? style.yellow : plainly }],
       ['admission', { text: view.admission, paint: view.admission === 'open' ? plainly : style.yellow }],
+      ...(view.lifecycle === 'serving'
+        ? []
+        : [['lifecycle', { text: inWords(view.lifecycle), paint: style.yellow }] as const]),
       ['goals', tally(counts.goals)],
       ['runs', `${counts.runs.active} active, ${counts.runs.unresolved} unresolved`],
       ['worktrees', tally(counts.worktrees)],
@@ -41,3 +44,6 @@ function tally(counts: Readonly<Record<string, number>>): string {
 }
 
 const plainly = (text: string): string => text;
+
+/** `drainBlocked` as people say it. */
+const inWords = (state: string): string => state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

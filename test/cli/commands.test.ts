@@ -144,7 +144,7 @@ describe('every command answers one JSON object', () => {
     expect(new Set(ofRun.map((event: { actor: { id: string } }) => event.actor.id))).toEqual(new Set([runId]));
   });
 
-  it('backup, contract verify, pause, resume', async () => {
+  it('backup, contract verify, pause, resume, drain', async () => {
     const to = join(here.dir, 'copy.db');
     expect((await ask('backup', to)).data).toMatchObject({ path: to, bytes: statSync(to).size });
     expect((await ask('contract', 'verify')).data).toMatchObject({ passed: true });
@@ -152,6 +152,10 @@ describe('every command answers one JSON object', () => {
     const paused = await refuse('runs', 'exec', goalId, '--', 'true');
     expect(paused.next.join()).toContain('custody resume');
     expect((await ask('resume')).data).toEqual({ admission: 'open' });
+    const { scopeId } = (await ask('runs', 'exec', goalId, '--', 'sleep', '600')).data;
+    const drained = { settled: [scopeId], unverified: [], blocked: [] };
+    expect((await ask('drain', '--grace', '0', '--wait', '1m')).data).toEqual(drained);
+    expect((await here.custody(['drain'])).stdout).toBe('there was nothing to drain\n');
   });
 
   it('worktrees close, seal; goals cancel', async () => {

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { occupied } from './support/occupied.ts';
 
 describe('SHUT-06, C.9: after a stop that failed', () => {
-  it('nothing is launched until a person resumes; then everything is as before, a busy store included', async () => {
+  it('it shows why, and nothing is launched until a person resumes; then all is as before, a busy store included', async () => {
     const daemon = await testDaemon().start();
     const { goalId } = await daemon.goal();
     const { runId, scopeId } = await daemon.exec(goalId, 'exec sleep 600');
@@ -15,16 +15,24 @@ describe('SHUT-06, C.9: after a stop that failed', () => {
     expect(refusal).toMatchObject({ code: 'drain_blocked', details: { blocked: [scopeId] } });
 
     const admission = async () => (await daemon.call('status', {})).admission;
-    expect(await admission()).toBe('paused');
+    expect(await daemon.call('status', {})).toMatchObject({
+      lifecycle: 'drainBlocked',
+      admission: 'closed',
+      health: {
+        reasons: expect.arrayContaining([
+          expect.objectContaining({ code: 'drain_blocked', scopeId, next: ['custody daemon stop', 'custody resume'] }),
+        ]),
+      },
+    });
     // Its own git is not launched for anybody, and so is not kept back.
     const other = await daemon.goal();
     const exec = daemon.launchArguments(other.goalId, 'exit 3');
     expect(await daemon.refusal('runs.exec', exec)).toMatchObject({
       code: 'admission_closed',
-      next: ['custody resume'],
+      next: ['custody status'],
     });
     await daemon.call('resume', {});
-    expect(await admission()).toBe('open');
+    expect(await daemon.call('status', {})).toMatchObject({ lifecycle: 'serving', admission: 'open' });
 
     const letGo = occupied(daemon);
     expect(await daemon.refusal('goals.cancel', { id: other.goalId })).toMatchObject({ code: 'store_busy' });

@@ -202,9 +202,9 @@ describe('SIGKILL of a guardian at other times', () => {
   });
 });
 
-/** A stop that was refused leaves admission paused, for a person to decide. */
+/** A stop that was refused leaves admission closed, for a person to decide. */
 async function admitting(daemon: TestDaemon): Promise<TestDaemon> {
-  expect(await daemon.call('status', {})).toMatchObject({ admission: 'paused' });
+  expect(await daemon.call('status', {})).toMatchObject({ admission: 'closed', lifecycle: 'drainBlocked' });
   await daemon.call('resume', {});
   return daemon;
 }

@@ -53,6 +53,13 @@ describe('every parameter of section 0.2 that something goes by', () => {
   });
 });
 
+it('a program is named by a text, which is not empty', () => {
+  expect(load({}).config.serviceManager).toBe('systemctl');
+  expect(load({ CUSTODY_SERVICE_MANAGER: '/opt/ctl' }).config.serviceManager).toBe('/opt/ctl');
+  for (const value of ['', 'x'.repeat(4_097)])
+    expect(() => load({ CUSTODY_SERVICE_MANAGER: value })).toThrow('a text of 1 to 4096 characters');
+});
+
 describe('a configuration file', () => {
   it('that is something else is refused by name, and nothing waits for it', () => {
     const places = placesWithConfig();

@@ -1,21 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { turns } from '../guardian/support/fifo.ts';
-import { type TestDaemon, testDaemon } from '../support/daemon.ts';
+import { testDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, holdAt, killAt } from '../support/daemonFailpoints.ts';
 import { isSame, startReceipt } from '../support/daemonLeftovers.ts';
 import { eventually } from '../support/eventually.ts';
-
-/** Ignores every request to leave, in a session of its own, and takes the root along that way. */
-async function stubborn(daemon: TestDaemon, name: string) {
-  const { goalId } = await daemon.goal();
-  const turn = turns(daemon.home.dir, name);
-  const child = `trap "" TERM HUP INT; echo $$ > "${turn.paths[0]}"; while :; do sleep 600; done`;
-  const { runId, scopeId } = await daemon.exec(goalId, `trap "" TERM; setsid sh -c '${child}' & wait`);
-  await turn.ready();
-  return { goalId, runId, scopeId: scopeId! };
-}
+import { stubborn } from './support/stubborn.ts';
 
 const ownReceipt = { state: 'exited', proof: 'own_receipt' };
 

@@ -58,6 +58,7 @@ export const audiences: { readonly [Name in CallName | StreamName]: Audience } =
   pause: 'operator',
   recover: 'operator',
   resume: 'operator',
+  drain: 'operator',
   'daemon.stop': 'operator',
 };
 

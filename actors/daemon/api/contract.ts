@@ -173,8 +173,18 @@ export const callSchemas = {
   'contract.verify': z.strictObject({}),
   pause: z.strictObject({ requestId }),
   resume: z.strictObject({ requestId }),
-  /** keepWork: only the daemon ends, everything else goes on and is adopted (ruling 21). */
-  'daemon.stop': z.strictObject({ keepWork: z.boolean().default(false), requestId }),
+  /** Ends everything that is owned; the daemon stays. Refused (exit 6) when something is not proved within `waitMs`. */
+  drain: z.strictObject({ graceMs: durationMs.optional(), waitMs: durationMs.optional(), requestId }),
+  /**
+   * keepWork: only the daemon ends, everything else goes on and is adopted (ruling 21). `verb` says what the caller, or the
+   * service manager (`via`), does afterwards; without `via` it is whoever has started this daemon.
+   */
+  'daemon.stop': z.strictObject({
+    keepWork: z.boolean().default(false),
+    verb: z.enum(['stop', 'restart']).default('stop'),
+    via: z.enum(['direct', 'service']).optional(),
+    requestId,
+  }),
 } as const;
 
 export const streamSchemas = {

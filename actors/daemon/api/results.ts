@@ -82,11 +82,21 @@ export interface CallResults {
   };
   readonly pause: { readonly admission: string };
   readonly resume: { readonly admission: string };
-  readonly 'daemon.stop': {
+  readonly drain: DrainResult;
+  readonly 'daemon.stop': DrainResult & {
     readonly stopped: boolean;
-    readonly settled: readonly string[];
-    readonly blocked: readonly string[];
+    readonly via: 'direct' | 'service';
+    /** The successor of a restart is started by the service manager. */
+    readonly isLeftToService: boolean;
   };
+}
+
+/** Scopes by what became of them. */
+export interface DrainResult {
+  readonly settled: readonly string[];
+  /** Launched by others: those that they had registered have ended, and nothing proves that nobody is left (SHUT-07). */
+  readonly unverified: readonly string[];
+  readonly blocked: readonly string[];
 }
 
 export interface DecisionResult {

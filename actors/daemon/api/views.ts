@@ -118,6 +118,8 @@ export interface StatusView {
   readonly worker: WorkerView;
   readonly capacity: { readonly used: number; readonly limit: number; readonly scopeIds: readonly string[] };
   readonly admission: 'open' | 'paused' | 'closed';
+  /** Where the daemon stands in its own life (C.9): `serving`, `draining`, `drainBlocked` and the like. */
+  readonly lifecycle: string;
   readonly counts: {
     readonly goals: Readonly<Record<string, number>>;
     readonly runs: { readonly active: number; readonly unresolved: number };

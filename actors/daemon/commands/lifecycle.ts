@@ -1,100 +1,99 @@
-/** Stopping the daemon, pausing admission, and copying the store. */
-import { everyActor } from '../../runtime/actorAccess.ts';
+/** Stopping the daemon, draining without stopping it, pausing admission, and copying the store. */
 import { OperatingError } from '../../runtime/operatingError.ts';
-import { draft } from '../../runtime/submission.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
-import { admissionOf } from '../root.ts';
+import { admissionOf, lifecycleOf, type ShutdownIntent } from '../root.ts';
+import { unitState } from '../service/place.ts';
+import { drainBlocked, type Ended, endOwned } from '../shutdown/endOwned.ts';
+import { forgetIntent } from '../shutdown/intent.ts';
+import { type Shutdown, shutDown, startAgainStatus } from '../shutdown/shutdown.ts';
 import { requestKey } from './requestIds.ts';
-import { awaitScopes } from './waiting.ts';
-
-export interface Shutdown {
-  /** Lets the process end once this call has been answered. */
-  readonly leave: () => void;
-}
 
 /**
- * Drains everything that is owned, then lets the daemon go (SHUT-06). With anything live or unverified left it stays,
- * says what, and launches nothing until admission is resumed. `keepWork` ends the daemon alone (ruling 21).
+ * Drains everything that is owned, then lets the daemon go (SHUT-06). With anything live or unverified left it stays and
+ * says what; nothing is launched until the stop is repeated or given up. `keepWork` ends the daemon alone (ruling 21).
  */
 export async function stopDaemon(
   context: DaemonContext & Shutdown,
   args: ParsedArguments<'daemon.stop'>,
 ): Promise<Answer<CallResults['daemon.stop']>> {
-  if (args.keepWork) {
-    context.leave();
-    return { data: { stopped: true, settled: [], blocked: [] } };
-  }
-  const { root } = context;
-  const release = context.exclusive.hold('daemon stop');
-  root.send({ type: 'shutdown.requested' });
-  try {
-    const data = await drainAll(context, args);
-    await context.sessions.dismissHost();
-    root.send({ type: 'drain.completed' });
-    context.leave();
-    return { data };
-  } catch (error) {
-    root.send({ type: 'drain.failed' });
-    root.send({ type: 'shutdown.abandoned' });
-    throw error;
-  } finally {
-    release();
-  }
+  const intent = { verb: args.verb, via: viaOf(context, args.via) };
+  if (args.keepWork) return leaveWorkAlone(context, intent);
+  const key = requestKey(context.store.installationId, 'daemon.stop', args.requestId);
+  const { settled, unverified, isLeftToService, warnings } = await shutDown(context, intent, key);
+  const data = { stopped: true, settled, unverified, blocked: [], via: intent.via, isLeftToService };
+  return { data, warnings };
 }
 
-/** Throws `drain_blocked`, or what keeps the drains from being asked for. */
-async function drainAll(
-  context: DaemonContext,
-  args: ParsedArguments<'daemon.stop'>,
-): Promise<CallResults['daemon.stop']> {
-  const { host, store, config, pendingLaunches, leaving } = context;
-  const key = requestKey(store.installationId, 'daemon.stop', args.requestId);
-  // Admission is closed by now. What it let pass before is waited for: until it is committed nobody could find it.
-  await pendingLaunches.reserved();
-  const owned = ownedScopes(context);
-  const payload = { cause: 'shutdown' as const, requestId: key.requestId };
-  const drains = owned.map((scopeId) =>
-    draft('drain.requested', {
-      to: ['executionScope', scopeId],
-      payload,
-      by: 'shutdown',
-      eventId: `${key.eventId}:${scopeId}`,
-    }),
-  );
-  await Promise.all(drains.map((drain) => host.submit([drain])));
-  await awaitScopes(context, owned, config.shutdownBudgetMs);
-  leaving.throwIfAborted();
-  const blocked = ownedScopes(context);
-  const settled = owned.filter((scopeId) => !blocked.includes(scopeId));
-  if (blocked.length === 0) return { stopped: true, settled, blocked };
+/** Throws `no_service` (exit 8) when a service manager is meant and there is none. */
+function viaOf({ service }: DaemonContext, asked: ShutdownIntent['via'] | undefined): ShutdownIntent['via'] {
+  if (asked !== 'service' || service.isServed || unitState(service.unitFile) === 'ours')
+    return asked ?? (service.isServed ? 'service' : 'direct');
   throw new OperatingError({
-    code: 'drain_blocked',
-    message: `the daemon stays: ${blocked.length} scope(s) are not proved to be gone`,
-    exitCode: 6,
-    retryable: true,
-    next: ['custody processes', 'custody daemon stop --keep-work', 'custody resume'],
-    details: { settled, blocked },
+    code: 'no_service',
+    message: `this daemon was started by no service manager, and there is no ${service.unitFile} of ours`,
+    exitCode: 8,
+    next: ['custody service install', 'repeat the command with --via direct'],
   });
 }
 
-const ownedScopes = ({ host }: DaemonContext): string[] =>
-  [...everyActor(host, 'executionScope', { released: false })].map(({ id }) => id);
+/**
+ * The service manager is not called: it might end more than this process. It starts a daemon again that has ended by
+ * itself with the status that its unit file names.
+ */
+function leaveWorkAlone(
+  { store, service, leave }: DaemonContext & Shutdown,
+  { verb, via }: ShutdownIntent,
+): Answer<CallResults['daemon.stop']> {
+  const isLeftToService = verb === 'restart' && via === 'service' && service.isServed;
+  forgetIntent(store);
+  leave(isLeftToService ? startAgainStatus : 0);
+  return { data: { stopped: true, settled: [], unverified: [], blocked: [], via, isLeftToService } };
+}
+
+/** The same drain for a daemon that stays. Nothing is admitted meanwhile; afterwards admission is what it was. */
+export async function drainWork(
+  context: DaemonContext,
+  args: ParsedArguments<'drain'>,
+): Promise<Answer<CallResults['drain']>> {
+  const { exclusive, root, store, config } = context;
+  const key = requestKey(store.installationId, 'drain', args.requestId);
+  const release = exclusive.hold('drain');
+  root.send({ type: 'drain.started' });
+  let ended: Ended;
+  try {
+    ended = await endOwned(context, { key, graceMs: args.graceMs, waitMs: args.waitMs ?? config.shutdownBudgetMs });
+  } finally {
+    root.send({ type: 'drain.ended' });
+    release();
+  }
+  if (ended.blocked.length > 0) throw drainBlocked(ended, 'not everything has ended');
+  return { data: ended, exitCode: ended.unverified.length > 0 ? 5 : 0 };
+}
 
 const pauseRow = 'admission.paused';
 
 /** The pause is a row, so that it outlives the daemon. */
 export const isPausedBefore = ({ store }: Pick<DaemonContext, 'store'>): boolean => store.meta.get(pauseRow) === 'yes';
 
+/** A stop that is blocked is given up by either: both say what becomes of the work instead. */
+function giveUpStop({ root, store }: DaemonContext): void {
+  if (lifecycleOf(root) !== 'drainBlocked') return;
+  forgetIntent(store);
+  root.send({ type: 'shutdown.abandoned' });
+}
+
 export async function pause(context: DaemonContext): Promise<Answer<{ admission: string }>> {
   context.store.write(() => context.store.meta.set(pauseRow, 'yes'));
+  giveUpStop(context);
   context.root.send({ type: 'admission.paused' });
   return { data: { admission: admissionOf(context.root) } };
 }
 
 export async function resume(context: DaemonContext): Promise<Answer<{ admission: string }>> {
   context.store.write(() => context.store.meta.remove(pauseRow));
+  giveUpStop(context);
   context.root.send({ type: 'admission.resumed' });
   return { data: { admission: admissionOf(context.root) } };
 }

@@ -9,7 +9,7 @@ import type { Answer, DaemonContext } from '../context.ts';
 import { healthOf } from '../health.ts';
 import { slotsInUse } from '../launch/admission.ts';
 import type { RecoveryCounts } from '../recovery.ts';
-import { admissionOf } from '../root.ts';
+import { admissionOf, lifecycleOf } from '../root.ts';
 import { scopeView, statePath } from '../views/scopeView.ts';
 
 export async function status(
@@ -30,6 +30,7 @@ export async function status(
     worker: context.workers.view(),
     capacity: { used: used.length, limit: config.capacity, scopeIds: used.map(({ scopeId }) => scopeId) },
     admission: admissionOf(context.root),
+    lifecycle: lifecycleOf(context.root),
     counts: {
       // What is over is counted by the index: an old installation has far more of it than anybody reads here.
       goals: {

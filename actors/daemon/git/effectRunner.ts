@@ -15,7 +15,7 @@ import { draft } from '../../runtime/submission.ts';
 import type { LaunchCoordinator } from '../launch/coordinator.ts';
 import { severityOf } from '../launch/launchStopped.ts';
 import { type Recipe, recipeDigest } from '../launch/recipe.ts';
-import { isEnding, type Root } from '../root.ts';
+import { isDraining, isEnding, type Root } from '../root.ts';
 
 type Parts = Pick<Runtime, 'host' | 'config' | 'places' | 'leaving'> & {
   readonly launches: LaunchCoordinator;
@@ -44,7 +44,7 @@ const largestOutput = 1_048_576;
  */
 export async function runEffect(parts: Parts, { scopeId, purpose, recipe }: EffectRequest): Promise<EffectResult> {
   const { host, config, places } = parts;
-  if (isEnding(parts.root)) throw daemonLeaving();
+  if (isEnding(parts.root)) throw isDraining(parts.root) ? beingDrained() : daemonLeaving();
   const payload = {
     scopeId,
     runId: null,
@@ -98,6 +98,15 @@ async function over({ host, leaving }: Parts, scopeId: ScopeId): Promise<void> {
     details: { scopeId },
   });
 }
+
+const beingDrained = (): OperatingError =>
+  new OperatingError({
+    code: 'admission_closed',
+    message: 'everything is being drained; nothing is begun meanwhile',
+    exitCode: 13,
+    retryable: true,
+    next: ['custody status', 'repeat the command'],
+  });
 
 async function readHead(path: string): Promise<Buffer> {
   const file = await open(path, 'r');
