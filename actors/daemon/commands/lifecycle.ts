@@ -57,13 +57,14 @@ export async function drainWork(
   context: DaemonContext,
   args: ParsedArguments<'drain'>,
 ): Promise<Answer<CallResults['drain']>> {
-  const { exclusive, root, store, config } = context;
+  const { exclusive, root, store, config, clock } = context;
   const key = requestKey(store.installationId, 'drain', args.requestId);
-  const release = exclusive.hold('drain');
+  const waitMs = args.waitMs ?? config.shutdownBudgetMs;
+  const release = await exclusive.holdAfterRecovery('drain', { clock, withinMs: waitMs });
   root.send({ type: 'drain.started' });
   let ended: Ended;
   try {
-    ended = await endOwned(context, { key, graceMs: args.graceMs, waitMs: args.waitMs ?? config.shutdownBudgetMs });
+    ended = await endOwned(context, { key, graceMs: args.graceMs, waitMs });
   } finally {
     root.send({ type: 'drain.ended' });
     release();

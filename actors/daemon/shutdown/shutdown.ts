@@ -29,9 +29,12 @@ export interface StopOutcome extends Ended {
 
 /** Throws `drain_blocked`, `fence_busy`, and what keeps the drains from being asked for; the daemon stays then. */
 export async function shutDown(context: Context, intent: ShutdownIntent, key: RequestKey): Promise<StopOutcome> {
-  const { root, sessions, exclusive } = context;
+  const { root, sessions, exclusive, clock, config } = context;
   // Given back when the stop is blocked. One that succeeds keeps it: nothing is to be replaced in what leaves.
-  const release = exclusive.hold(`daemon ${intent.verb}`);
+  const release = await exclusive.holdAfterRecovery(`daemon ${intent.verb}`, {
+    clock,
+    withinMs: config.shutdownBudgetMs,
+  });
   root.send({ type: 'shutdown.requested', intent });
   let ended: Ended;
   try {

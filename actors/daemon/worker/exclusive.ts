@@ -3,12 +3,21 @@
  * makes this process the only daemon of its runtime, so one object in it is enough; what a recovery had reached when the
  * daemon died stands in the fence's own record.
  */
+import type { Clock } from '../../observe/clock.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
+
+/** The one holder that is waited for: it ends by itself, and soon. */
+export const recoveryVerb = 'recovery';
 
 export interface Holder {
   /** What it does, in a word that people know: `recovery`, `daemon stop`, `drain`. */
   readonly verb: string;
   readonly sinceWallMs: number;
+}
+
+interface Patience {
+  readonly clock: Pick<Clock, 'monoMs' | 'wakeAt'>;
+  readonly withinMs: number;
 }
 
 export class Exclusive {
@@ -51,7 +60,26 @@ export class Exclusive {
     });
   }
 
-  onFreed(wake: () => void): void {
+  /** As `hold`, but a recovery in progress has this long to come to its next rest. */
+  async holdAfterRecovery(verb: string, { clock, withinMs }: Patience): Promise<() => void> {
+    if (this.#holder?.verb !== recoveryVerb) return this.hold(verb);
+    let stop = () => {};
+    const release = await new Promise<(() => void) | undefined>((resolve) => {
+      const stopClock = clock.wakeAt(clock.monoMs() + withinMs, () => resolve(undefined));
+      // Taken in the call that frees it: whoever is woken by the same call would be quicker than this promise.
+      const forget = this.onFreed(() => resolve(this.tryHold(verb)));
+      stop = () => {
+        stopClock();
+        forget();
+      };
+    });
+    stop();
+    return release ?? this.hold(verb);
+  }
+
+  /** Returns how to stop being told. */
+  onFreed(wake: () => void): () => void {
     this.#freed.add(wake);
+    return () => void this.#freed.delete(wake);
   }
 }

@@ -13,7 +13,7 @@ import { createSequence, type Runtime } from '../../runtime/runtime.ts';
 import { assertAccepted, draft } from '../../runtime/submission.ts';
 import { awaitScopes } from '../commands/waiting.ts';
 import type { LaunchCoordinator } from '../launch/coordinator.ts';
-import type { Exclusive } from './exclusive.ts';
+import { type Exclusive, recoveryVerb } from './exclusive.ts';
 import { rescan, rescanPayload, unreleasedScopes } from './ownedByWorkers.ts';
 import { livingWorkers, runtimeIdOf, workerLaunch } from './workerLaunch.ts';
 
@@ -118,12 +118,14 @@ export class RecoveryDriver {
 
   /** Between its first and its last phase a recovery keeps everybody else out; at rest it keeps nobody. */
   #mayWork(fence: FenceSnapshot): boolean {
-    if (fence.matches('idle') || fence.matches('refused')) {
+    // A worker that is not wanted now is launched when it is, and a stop may come before.
+    const hasNothingToLaunch = fence.matches('launchPermitted') && this.#parts.wantedTarget() === undefined;
+    if (fence.matches('idle') || fence.matches('refused') || hasNothingToLaunch) {
       this.#release?.();
       this.#release = undefined;
       return true;
     }
-    this.#release ??= this.#parts.exclusive.tryHold('recovery');
+    this.#release ??= this.#parts.exclusive.tryHold(recoveryVerb);
     return this.#release !== undefined;
   }
 
