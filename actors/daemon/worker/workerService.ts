@@ -68,7 +68,19 @@ export class WorkerService {
     });
     await this.#tellTarget();
     this.#presence.watchSilence();
+    this.#followAdmission();
     this.driver.poke();
+  }
+
+  /** A worker that is wanted again, as after a stop that was given up, has nobody else to ask for it. */
+  #followAdmission(): void {
+    let wanted = this.#wantedTarget();
+    this.#parts.root().subscribe(() => {
+      const now = this.#wantedTarget();
+      if (now === wanted) return;
+      wanted = now;
+      this.driver.poke();
+    });
   }
 
   /** A daemon with other checks than its predecessor: the worker that lives is told, and has to tick for them. */
