@@ -1,6 +1,7 @@
 /** A daemon with checks configured, and so with a scheduling worker. */
 import type { EventView } from '../../../actors/daemon/api/views.ts';
 import { type TestDaemon, testDaemon } from '../../support/daemon.ts';
+import { eventually } from '../../support/eventually.ts';
 
 interface WorkerOptions {
   /** Run in a shell, for every repository. */
@@ -20,3 +21,31 @@ export const ticked = (daemon: TestDaemon, since = 0): Promise<EventView> =>
   daemon.event({ type: 'scheduler.tick', since }, ({ actor }) => actor.kind === 'recoveryFence');
 
 export const workerOf = async (daemon: TestDaemon) => (await daemon.call('status', {})).worker;
+
+/** A worker whose tick this daemon has heard; only the first of them is journaled. */
+export const tickingWorker = (daemon: TestDaemon) =>
+  eventually('a tick of the worker', async () => {
+    const worker = await workerOf(daemon);
+    return worker.state === 'ticking' ? worker : undefined;
+  });
+
+/** Ends the worker's process alone: its guardian tells how. */
+export async function killWorker(daemon: TestDaemon): Promise<void> {
+  const { pid } = await workerOf(daemon);
+  process.kill(pid!, 'SIGKILL');
+}
+
+export const positionOf = async (daemon: TestDaemon): Promise<number> =>
+  ((await daemon.attempt('status', {})) as { journalPosition: number }).journalPosition;
+
+/** What the fence was told, in the order of the journal. */
+export async function fenceStory(daemon: TestDaemon, since = 0): Promise<string[]> {
+  const events = await daemon.events({ since });
+  return events.filter(({ actor }) => actor.kind === 'recoveryFence').map(({ type }) => type);
+}
+
+/** Scopes of workers that are not proved to be gone. */
+export async function workerScopes(daemon: TestDaemon) {
+  const { scopes } = await daemon.call('processes', {});
+  return scopes.filter(({ purpose }) => purpose === 'scheduling worker');
+}

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { isGone, statOf } from '../guardian/support/processes.ts';
+import type { TestDaemon } from '../support/daemon.ts';
+import { failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
+import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import {
+  fenceStory,
+  killWorker,
+  positionOf,
+  ticked,
+  tickingWorker,
+  workerOf,
+  workerScopes,
+  workingDaemon,
+} from './support/workers.ts';
+
+/** The worker's guardian is lost, so nothing can prove the end of the worker any more. */
+async function loseGuardian(daemon: TestDaemon): Promise<string> {
+  const { scopeId } = await workerOf(daemon);
+  signalVerified(startReceipt(daemon.scopeDir(scopeId))!.guardian, 'SIGKILL');
+  await daemon.event({ actor: scopeId!, type: 'guardian.observed' }, ({ payload }) => payload.result === 'absent');
+  return scopeId!;
+}
+
+describe('the replacement of a worker', () => {
+  it('REC-02 REPL-07 follows the order of the fence, and ends with a tick of its own', async () => {
+    const daemon = await workingDaemon().start();
+    await ticked(daemon);
+    const before = await workerOf(daemon);
+    const since = await positionOf(daemon);
+    await killWorker(daemon);
+    await ticked(daemon, since);
+    expect(await fenceStory(daemon, since)).toEqual([
+      'worker.scopeSettled',
+      'recovery.started',
+      'ownership.rescanned',
+      'replacement.launched',
+      'scheduler.tick',
+    ]);
+    const after = await workerOf(daemon);
+    expect(after).toMatchObject({ state: 'ticking', recovery: { phase: 'idle', attempts: 0 } });
+    expect(after.incarnationId).not.toBe(before.incarnationId);
+    expect(await workerScopes(daemon)).toHaveLength(1);
+  });
+
+  it('REC-02 of one that is silent begins with its end, and waits for the proof of it', async () => {
+    const daemon = await workingDaemon({ env: { CUSTODY_SILENCE_MS: '400' } }).start();
+    await ticked(daemon);
+    const { pid, scopeId } = await workerOf(daemon);
+    const since = await positionOf(daemon);
+    process.kill(pid!, 'SIGSTOP');
+    await ticked(daemon, since);
+    expect(await fenceStory(daemon, since)).toEqual([
+      'recovery.started',
+      'worker.scopeSettled',
+      'ownership.rescanned',
+      'replacement.launched',
+      'scheduler.tick',
+    ]);
+    expect(statOf(pid!)).toBeUndefined();
+    expect((await daemon.events({ actor: scopeId!, type: 'drain.requested' }))[0]?.payload).toMatchObject({
+      cause: 'recovery',
+    });
+  });
+
+  it('REC-04 REC-05 REC-06 is refused while the old one is not proved to be gone, and says so', async () => {
+    const daemon = await workingDaemon().start();
+    await ticked(daemon);
+    const { pid } = await workerOf(daemon);
+    const since = await positionOf(daemon);
+    const scopeId = await loseGuardian(daemon);
+    await daemon.event({ since, type: 'recovery.failed' });
+    await isGone(pid!); // ended by its verified identity, which proves nothing about what it may have left behind
+    const status = await daemon.call('status', {});
+    expect(status.worker).toMatchObject({ recovery: { phase: 'refused', evidence: [{ reason: 'guardian_gone' }] } });
+    expect(status.health.state).toBe('ownership_unverified');
+    const codes = status.health.reasons.map(({ code, scopeId: about }) => [code, about]);
+    expect(codes).toContainEqual(['ownership_unverified', scopeId]);
+    expect(status.health.reasons.find(({ code }) => code === 'recovery_refused')?.next).toEqual([
+      'custody recover --now',
+      'custody recover --explain',
+      'custody processes',
+      'custody doctor',
+    ]);
+    expect(await fenceStory(daemon, since)).not.toContain('replacement.launched');
+    const refusal = await daemon.refusal('recover', { now: true });
+    expect(refusal).toMatchObject({ code: 'recovery_refused', exitCode: 6, details: { scopeIds: [scopeId] } });
+    const shown = await daemon.call('recover', {});
+    expect(shown.blockers.map((blocker) => blocker.scopeId)).toEqual([scopeId]);
+    expect(startReceipt(daemon.scopeDir(scopeId))).toBeDefined();
+    expect(await workerScopes(daemon)).toHaveLength(1);
+  });
+
+  it('REC-07 keeps nobody else from being ended on time while it is refused', async () => {
+    const daemon = await workingDaemon({ check: 'exit 0' }).start();
+    await ticked(daemon);
+    const { goalId } = await daemon.goal({});
+    await daemon.event({ actor: goalId, type: 'receipt.recorded' });
+    await loseGuardian(daemon);
+    await daemon.event({ type: 'recovery.failed' });
+    const { runId, scopeId } = await daemon.exec(goalId, 'sleep 1000', { timeoutMs: 200 });
+    await daemon.proved(runId);
+    const drains = await daemon.events({ actor: scopeId!, type: 'drain.requested' });
+    expect(drains[0]?.payload).toMatchObject({ cause: 'deadline' });
+    expect((await workerOf(daemon)).recovery.phase).not.toBe('idle');
+  });
+
+  it('REC-08 is shown as one health by status, processes and doctor', async () => {
+    const daemon = await workingDaemon({ env: { CUSTODY_RETRY_BACKOFF_MS: '600000' } }).start();
+    await ticked(daemon);
+    await loseGuardian(daemon);
+    await daemon.event({ type: 'recovery.failed' });
+    const replies = await Promise.all([
+      daemon.attempt('status', {}),
+      daemon.attempt('processes', {}),
+      daemon.attempt('doctor', {}),
+    ]);
+    const shown = replies.map((reply) => {
+      if (!reply.ok || reply.health === undefined) throw new Error('no health is shown');
+      const { state, reasons } = reply.health;
+      return { state, reasons: reasons.map(({ code, scopeId }) => ({ code, scopeId })) };
+    });
+    expect(shown[1]).toEqual(shown[0]);
+    expect(shown[2]).toEqual(shown[0]);
+  });
+});
+
+/** A transaction that was not committed has not begun for whoever comes next, so the other side is the one that counts. */
+const sides = process.env.CUSTODY_SOAK ? (['before_commit', 'after_commit'] as const) : (['after_commit'] as const);
+
+describe('REC-09 a daemon that dies in the middle of a recovery', () => {
+  const deaths = [
+    ['worker exits', 'worker.scopeSettled'],
+    ['worker exits', 'recovery.started'],
+    ['worker exits', 'ownership.rescanned'],
+    ['worker exits', 'replacement.launched'],
+    ['worker exits', 'guardian.attached'],
+    ['worker exits', 'worker.registered'],
+    ['worker exits', 'scheduler.tick'],
+    ['worker is silent', 'deadline.reached'],
+    ['worker is silent', 'worker.stopRequested'],
+    ['worker is silent', 'drain.requested'],
+    ['worker is silent', 'worker.scopeSettled'],
+  ] as const;
+  it.each(deaths.flatMap(([how, type]) => sides.map((side) => [how, type, side] as const)))(
+    '%s, killed at %s, %s: one worker, none beside an earlier one',
+    async (how, type, side) => {
+      const silence = how === 'worker is silent' ? { CUSTODY_SILENCE_MS: '400' } : {};
+      const daemon = await workingDaemon({ env: silence }).start(failingDaemonCommand());
+      await ticked(daemon);
+      const { pid, incarnationId } = await workerOf(daemon);
+      await killAt(daemon, { at: 'after_journal_insert', of: type, next: side });
+      process.kill(pid!, how === 'worker is silent' ? 'SIGSTOP' : 'SIGKILL');
+      await daemon.process.exited;
+      await daemon.start(failingDaemonCommand());
+      const tick = await daemon.event(
+        { type: 'scheduler.tick' },
+        ({ actor, payload }) => actor.kind === 'recoveryFence' && payload.incarnationId !== incarnationId,
+      );
+      const worker = await tickingWorker(daemon);
+      expect(worker).toMatchObject({
+        incarnationId: tick.payload.incarnationId,
+        recovery: { phase: 'idle' },
+      });
+      expect(statOf(pid!)).toBeUndefined();
+      const scopes = await workerScopes(daemon);
+      expect(scopes.map(({ scopeId }) => scopeId)).toEqual([worker.scopeId]);
+      await expectNoneBesideAnother(daemon);
+    },
+  );
+});
+
+/** I-24: at each commit that launches a worker, every earlier one is proved to be gone. */
+async function expectNoneBesideAnother(daemon: TestDaemon): Promise<void> {
+  const living = new Set<string>();
+  for (const { type, actor, payload } of await daemon.events()) {
+    if (actor.kind === 'recoveryFence' && type === 'replacement.launched') {
+      expect([...living]).toEqual([]);
+      expect(payload).toMatchObject({ pending: 0, unverified: 0 });
+      living.add(payload.incarnationId as string);
+    }
+    if (actor.kind === 'workerIncarnation' && type === 'scope.exitProved') living.delete(actor.id);
+  }
+  expect(living.size).toBe(1);
+}
