@@ -5,6 +5,7 @@ import type { CallName, ParsedArguments, StreamName } from './api/contract.ts';
 import type { CallResults } from './api/results.ts';
 import type { Reply } from './api/views.ts';
 import { needInput, ownGoal, passBoundary, reportResult } from './commands/agent.ts';
+import { assumeEnded } from './commands/assumeEnded.ts';
 import { runResult, waitForCapturedRun } from './commands/capture.ts';
 import { execRun } from './commands/exec.ts';
 import { addGoal, cancelGoal, listGoals, queueGoal, showGoal } from './commands/goals.ts';
@@ -88,6 +89,7 @@ const handlers: Handlers = {
   'contract.verify': verify,
   recover: recoverNow,
   drain: drainWork,
+  'recover.assumeEnded': assumeEnded,
   'daemon.stop': stopDaemon,
 };
 

@@ -2,6 +2,7 @@
 import { assessOwnership } from '../../machines/assessment.ts';
 import type { StoreError } from '../../persistence/errors.ts';
 import { everyActor } from '../runtime/actorAccess.ts';
+import { lastResort } from '../runtime/lastResort.ts';
 import type { FindingView, HealthView, WorkerView } from './api/views.ts';
 import type { DaemonContext } from './context.ts';
 import { silence } from './guardianTalk.ts';
@@ -13,17 +14,21 @@ const silentCodes: ReadonlySet<string> = new Set([silence, 'guardian_stopped']);
 
 export function healthOf({ host, findings, storeFailure, workers, root }: Parts): HealthView {
   const unverified: FindingView[] = [];
+  const assumed: FindingView[] = [];
   for (const { id, snapshot } of everyActor(host, 'executionScope', { released: false })) {
     const assessment = assessOwnership(snapshot);
     if (assessment.state !== 'unverified') continue;
     const context = snapshot === 'corrupt' ? undefined : snapshot.context;
-    unverified.push({
-      code: 'ownership_unverified',
+    const isAssumed = assessment.assumed !== undefined;
+    (isAssumed ? assumed : unverified).push({
+      code: isAssumed ? 'ownership_assumed' : 'ownership_unverified',
       scopeId: id,
       ...(context?.runId ? { runId: context.runId } : {}),
       ...(context?.workload ? { pid: context.workload.pid } : {}),
-      detail: `not proved to be gone (${assessment.certainty}): ${assessment.reason}`,
-      next: ['custody processes', 'custody doctor'],
+      detail: isAssumed
+        ? `assumed to be gone and not proved: ${assessment.assumed.because}`
+        : `not proved to be gone (${assessment.certainty}): ${assessment.reason}`,
+      next: ['custody processes', 'custody doctor', ...lastResort(id, assessment)],
     });
   }
   const others = [
@@ -31,6 +36,7 @@ export function healthOf({ host, findings, storeFailure, workers, root }: Parts)
     ...storeReasons(storeFailure()),
     ...findings.list(),
     ...workerReasons(workers.view()),
+    ...assumed,
   ];
   const reasons = [...unverified, ...others];
   const isSilent = others.some(({ code }) => silentCodes.has(code));

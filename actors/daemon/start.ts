@@ -34,6 +34,7 @@ import { type LaunchPoint, PendingLaunches } from './launch/pendingLaunches.ts';
 import { SlotPool } from './launch/slotPool.ts';
 import { sweepScopes } from './launch/strayOutput.ts';
 import { createLiveSystem } from './liveSystem.ts';
+import { settleQuarantines } from './quarantine/settle.ts';
 import { recover } from './recovery.ts';
 import { markRestored, settleRestored } from './restored.ts';
 import { servicePlace } from './service/place.ts';
@@ -154,7 +155,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     context.root.send(event);
   });
   await sweepScopes(context);
-  await endInterruptedChecks(places.runDir);
+  await settleInterrupted(runtime);
   await recoverSessions(context);
   const recovered = await recover(context);
   await context.sessions.settleWithoutStatus();
@@ -180,6 +181,12 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
       await takeDown(context, served);
     },
   };
+}
+
+/** What an earlier daemon was in the middle of that no actor knows of. */
+async function settleInterrupted(runtime: Runtime): Promise<void> {
+  await endInterruptedChecks(runtime.places.runDir);
+  await settleQuarantines(runtime);
 }
 
 const hostLimits = ({ config }: LoadedConfig) => ({

@@ -14,6 +14,8 @@ export interface Places {
   readonly logDir: string;
   readonly scopesDir: string;
   readonly worktreesDir: string;
+  /** Worktrees that were put aside; nothing in it is ever removed by us. */
+  readonly quarantineDir: string;
   readonly requestsDir: string;
   /** What terminals said, one directory per session (PRIV-02). */
   readonly transcriptsDir: string;
@@ -52,6 +54,7 @@ export function placesOf(options: { readonly stateDir?: string | undefined; read
     logDir: join(stateDir, 'log'),
     scopesDir: join(stateDir, 'scopes'),
     worktreesDir: join(stateDir, 'worktrees'),
+    quarantineDir: join(stateDir, 'quarantine'),
     requestsDir: join(stateDir, 'requests'),
     transcriptsDir: join(stateDir, 'transcripts'),
     ptyHostSocket: join(runDir, 'pty.sock'),

@@ -38,10 +38,11 @@ export function drainLines(result: CallResults['drain'], style: Style): string[]
   return lines.length === 0 ? ['there was nothing to drain'] : lines;
 }
 
-function named({ settled, unverified, blocked }: CallResults['drain'], style: Style): string[] {
+function named({ settled, unverified, blocked, assumed = [] }: CallResults['drain'], style: Style): string[] {
   return [
     ...(settled.length > 0 ? [line`proved: ${settled.join(' ')}`] : []),
     ...(unverified.length > 0 ? [style.yellow(line`ended, not proved: ${unverified.join(' ')}`)] : []),
+    ...(assumed.length > 0 ? [style.yellow(line`assumed to be gone, not proved: ${assumed.join(' ')}`)] : []),
     ...(blocked.length > 0 ? [style.red(line`blocked by: ${blocked.join(' ')}`)] : []),
   ];
 }

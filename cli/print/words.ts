@@ -18,6 +18,7 @@ export function assessment(view: AssessmentView | null, style: Style): Cell {
   if (view.state === 'live') return { text: 'live', paint: style.green };
   if (view.state === 'exited')
     return { text: `proved (${spaced(proofWords[view.proof] ?? view.proof)})`, paint: style.dim };
+  if (view.assumed) return { text: `ASSUMED, not proved: ${spaced(view.reason)}`, paint: style.yellow };
   return { text: `UNVERIFIED ${view.certainty}: ${spaced(view.reason)}`, paint: style.red };
 }
 

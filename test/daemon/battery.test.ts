@@ -47,7 +47,7 @@ describe('the guardian that ships', () => {
 });
 
 const without: readonly (readonly [GuardianSwitch, readonly string[]])[] = [
-  ['WITHOUT_SUBREAPER', ['escapee', 'daemon', 'nested']],
+  ['WITHOUT_SUBREAPER', ['escapee', 'daemon']],
   ['WITHOUT_GATE', ['gate']],
   ['WITHOUT_SLOT_CHECK', ['exhaustion']],
   ['WITHOUT_CLOSE', ['launcher']],

@@ -55,6 +55,7 @@ export const audiences: { readonly [Name in CallName | StreamName]: Audience } =
   'events.follow': 'operator',
   backup: 'operator',
   'contract.verify': 'operator',
+  'recover.assumeEnded': 'operator',
   pause: 'operator',
   recover: 'operator',
   resume: 'operator',

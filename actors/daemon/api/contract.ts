@@ -169,7 +169,14 @@ export const callSchemas = {
   doctor: z.strictObject({}),
   config: z.strictObject({}),
   backup: z.strictObject({ to: absolutePath }),
-  /** Runs the short containment self-check on this host and records it (PROMO-06, ruling 15). */
+  /** Runs the containment battery on this host and records it (PROMO-06, ruling 15). */
+  /** The last resort for a scope that nothing can prove any more; both confirmations are typed by whoever answers for it. */
+  'recover.assumeEnded': z.strictObject({
+    scopeId: id,
+    because: z.string().trim().min(1).max(500),
+    confirm: z.strictObject({ scopeId: z.string().max(64), text: z.string().max(64) }).optional(),
+    requestId,
+  }),
   'contract.verify': z.strictObject({}),
   pause: z.strictObject({ requestId }),
   resume: z.strictObject({ requestId }),

@@ -72,6 +72,18 @@ export interface CallResults {
   readonly doctor: { readonly checks: readonly CheckView[] };
   readonly config: { readonly values: readonly ConfigValueView[]; readonly file: string };
   readonly backup: { readonly path: string; readonly bytes: number; readonly epoch: number };
+  readonly 'recover.assumeEnded': {
+    readonly scopeId: string;
+    readonly goalId: string | null;
+    readonly assessment: AssessmentView;
+    /** Null where the scope had no worktree. `to` is null where the worktree was not there any more. */
+    readonly quarantine: {
+      readonly generationId: string;
+      readonly from: string;
+      readonly to: string | null;
+      readonly gitMetadata: 'repaired' | 'left' | 'none';
+    } | null;
+  };
   readonly 'contract.verify': {
     readonly contract: string;
     readonly batteryVersion: number;
@@ -97,6 +109,8 @@ export interface DrainResult {
   /** Launched by others: those that they had registered have ended, and nothing proves that nobody is left (SHUT-07). */
   readonly unverified: readonly string[];
   readonly blocked: readonly string[];
+  /** Somebody answers for these: nobody was asked to end them, and nothing is proved. */
+  readonly assumed: readonly string[];
 }
 
 export interface DecisionResult {

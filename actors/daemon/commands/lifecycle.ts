@@ -21,9 +21,9 @@ export async function stopDaemon(
   const intent = { verb: args.verb, via: viaOf(context, args.via) };
   if (args.keepWork) return leaveWorkAlone(context, intent);
   const key = requestKey(context.store.installationId, 'daemon.stop', args.requestId);
-  const { settled, unverified, isLeftToService, warnings } = await shutDown(context, intent, key);
-  const data = { stopped: true, settled, unverified, blocked: [], via: intent.via, isLeftToService };
-  return { data, warnings };
+  const { settled, unverified, assumed, isLeftToService, warnings } = await shutDown(context, intent, key);
+  const data = { stopped: true, settled, unverified, blocked: [], assumed, via: intent.via, isLeftToService };
+  return { data, warnings, exitCode: assumed.length > 0 ? 5 : 0 };
 }
 
 /** Throws `no_service` (exit 8) when a service manager is meant and there is none. */
@@ -49,7 +49,7 @@ function leaveWorkAlone(
   const isLeftToService = verb === 'restart' && via === 'service' && service.isServed;
   forgetIntent(store);
   leave(isLeftToService ? startAgainStatus : 0);
-  return { data: { stopped: true, settled: [], unverified: [], blocked: [], via, isLeftToService } };
+  return { data: { stopped: true, settled: [], unverified: [], blocked: [], assumed: [], via, isLeftToService } };
 }
 
 /** The same drain for a daemon that stays. Nothing is admitted meanwhile; afterwards admission is what it was. */
@@ -69,8 +69,8 @@ export async function drainWork(
     root.send({ type: 'drain.ended' });
     release();
   }
-  if (ended.blocked.length > 0) throw drainBlocked(ended, 'not everything has ended');
-  return { data: ended, exitCode: ended.unverified.length > 0 ? 5 : 0 };
+  if (ended.blocked.length > 0) throw drainBlocked(context, ended, 'not everything has ended');
+  return { data: ended, exitCode: ended.unverified.length + ended.assumed.length > 0 ? 5 : 0 };
 }
 
 const pauseRow = 'admission.paused';

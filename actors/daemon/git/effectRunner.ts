@@ -5,10 +5,12 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AnyMachineSnapshot, waitFor } from 'xstate';
+import { assessOwnership } from '../../../machines/assessment.ts';
 import type { WorkloadResult } from '../../../machines/evidence.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { ScopeId } from '../../../machines/ids.ts';
 import { committed } from '../../runtime/actorAccess.ts';
+import { lastResort } from '../../runtime/lastResort.ts';
 import { daemonLeaving, OperatingError } from '../../runtime/operatingError.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
@@ -89,12 +91,13 @@ async function over({ host, leaving }: Parts, scopeId: ScopeId): Promise<void> {
     leaving.throwIfAborted();
     throw error;
   });
-  if (!isLost(committed(host, 'executionScope', scopeId)!)) return;
+  const scope = committed(host, 'executionScope', scopeId)!;
+  if (!isLost(scope)) return;
   throw new OperatingError({
     code: 'ownership_unverified',
     message: `the guardian of scope ${scopeId} was lost: what it ran is not proved to be gone`,
     exitCode: 6,
-    next: ['custody processes', 'custody doctor'],
+    next: ['custody processes', 'custody doctor', ...lastResort(scopeId, assessOwnership(scope))],
     details: { scopeId },
   });
 }

@@ -2,8 +2,9 @@
  * Whether a launch may begin (GOAL-04, RCPT-05). It delays or refuses and changes nothing: an answer is computed from the
  * shared assessment of what is still owned, at the moment of asking.
  */
-import { assessOwnership, holdsSlot } from '../../../machines/assessment.ts';
+import { assessOwnership, holdsOthersUp, holdsSlot } from '../../../machines/assessment.ts';
 import { everyActor } from '../../runtime/actorAccess.ts';
+import { lastResort } from '../../runtime/lastResort.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { PendingLaunches } from './pendingLaunches.ts';
@@ -18,7 +19,7 @@ export interface SlotUse {
   readonly goalId: string | null;
 }
 
-/** Every scope that holds a slot: live ones, and unverified ones whatever else is said about them (OWN-02). */
+/** Every scope that holds a slot: live ones, and unverified ones that nobody answers for (OWN-02). */
 export function slotsInUse({ host }: Pick<Parts, 'host'>): readonly SlotUse[] {
   const used: SlotUse[] = [];
   for (const { id, snapshot } of everyActor(host, 'executionScope', { released: false })) {
@@ -65,11 +66,12 @@ function assertNothingUnverified({ host }: Parts, goalId: string): void {
   for (const { id, snapshot } of everyActor(host, 'executionScope', { released: false, link })) {
     const assessment = assessOwnership(snapshot);
     if (assessment.state !== 'unverified' || assessment.certainty === 'transient') continue;
+    if (!holdsOthersUp(assessment)) continue;
     throw new OperatingError({
       code: 'ownership_unverified',
       message: `scope ${id} of this Goal is not proved to be gone: ${assessment.reason}`,
       exitCode: 6,
-      next: ['custody processes', 'custody doctor'],
+      next: ['custody processes', 'custody doctor', ...lastResort(id, assessment)],
       details: { scopeId: id, reason: assessment.reason },
     });
   }

@@ -1,8 +1,10 @@
 /** The drain that a stop, a restart and `custody drain` share: all of it, with proof, or a list of what is in the way. */
+import { type Assessment, assessOwnership, holdsOthersUp } from '../../../machines/assessment.ts';
 import type { ScopeId } from '../../../machines/ids.ts';
 import { drainAll, type OwnedWork } from '../../drain/drainAll.ts';
 import { livingRegistered } from '../../drain/registered.ts';
 import { everyActor, intact } from '../../runtime/actorAccess.ts';
+import { lastResort } from '../../runtime/lastResort.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { draft } from '../../runtime/submission.ts';
 import type { RequestKey } from '../commands/requestIds.ts';
@@ -23,6 +25,8 @@ export interface Ended {
   /** Of those that have no guardian nobody is left whom anybody has registered; nothing proves that nobody is (SHUT-07). */
   readonly unverified: readonly string[];
   readonly blocked: readonly string[];
+  /** Somebody answers for these; nobody could end them any more. */
+  readonly assumed: readonly string[];
 }
 
 /** Throws what keeps the ends from being asked for, and `daemon_leaving`. */
@@ -40,11 +44,27 @@ export async function endOwned(context: DaemonContext, order: EndOrder): Promise
   const { settled, left } = await drainAll(work, { untilMonoMs, clock });
   leaving.throwIfAborted();
   const unverified = left.filter((scopeId) => isNobodyLeftToEnd(context, scopeId));
-  return { settled, unverified, blocked: left.filter((scopeId) => !unverified.includes(scopeId)) };
+  const blocked = left.filter((scopeId) => !unverified.includes(scopeId));
+  return { settled, unverified, blocked, assumed: assumedScopes(context) };
 }
 
-export const ownedScopes = ({ host }: Pick<DaemonContext, 'host'>): string[] =>
-  [...everyActor(host, 'executionScope', { released: false })].map(({ id }) => id);
+type Assessed = readonly { readonly id: string; readonly assessment: Assessment }[];
+
+const assessed = ({ host }: Pick<DaemonContext, 'host'>): Assessed =>
+  [...everyActor(host, 'executionScope', { released: false })].map(({ id, snapshot }) => ({
+    id,
+    assessment: assessOwnership(snapshot),
+  }));
+
+export const ownedScopes = (context: Pick<DaemonContext, 'host'>): string[] =>
+  assessed(context).flatMap(({ id, assessment }) => (holdsOthersUp(assessment) ? [id] : []));
+
+const assumedScopes = (context: DaemonContext): string[] =>
+  assessed(context).flatMap(({ id, assessment }) => (holdsOthersUp(assessment) ? [] : [id]));
+
+/** What is left to do about those that stay in the way for ever. */
+const lastResorts = (context: Pick<DaemonContext, 'host'>): readonly string[] =>
+  assessed(context).flatMap(({ id, assessment }) => lastResort(id, assessment));
 
 async function askForEnd(
   { host, drains, config }: DaemonContext,
@@ -74,14 +94,18 @@ function isNobodyLeftToEnd(context: DaemonContext, scopeId: string): boolean {
   return livingRegistered(context, scope).length === 0;
 }
 
-export function drainBlocked({ settled, unverified, blocked }: Ended, what: string): OperatingError {
+export function drainBlocked(
+  context: Pick<DaemonContext, 'host'>,
+  { settled, unverified, blocked, assumed }: Ended,
+  what: string,
+): OperatingError {
   const cause = blocked.length === 0 ? 'the store took nothing meanwhile' : `${blocked.length} scope(s) are not proved`;
   return new OperatingError({
     code: 'drain_blocked',
     message: `${what}: ${cause}${blocked.length === 0 ? '' : ' to be gone'}`,
     exitCode: 6,
     retryable: true,
-    next: ['custody processes', 'custody daemon stop --keep-work', 'custody resume'],
-    details: { settled, unverified, blocked },
+    next: ['custody processes', 'custody daemon stop --keep-work', 'custody resume', ...lastResorts(context)],
+    details: { settled, unverified, blocked, assumed },
   });
 }

@@ -66,7 +66,7 @@ async function drain(context: Context, intent: ShutdownIntent, key: RequestKey):
     throw error;
   }
   root.send({ type: 'ownership.rescanned', blocked: ended.blocked });
-  if (lifecycleOf(root) !== 'drained') throw drainBlocked(ended, 'the daemon stays');
+  if (lifecycleOf(root) !== 'drained') throw drainBlocked(context, ended, 'the daemon stays');
   return ended;
 }
 

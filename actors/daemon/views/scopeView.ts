@@ -51,6 +51,8 @@ export function scopeSummary(scope: ScopeSnapshot, membership?: Membership): str
   const assessment = assessOwnership(scope);
   if (assessment.state === 'exited') return `proved: ${proofWords[assessment.proof]}`;
   const stalled = scope.matches({ termination: 'stalled' }) ? '; its end stalled' : '';
+  if (assessment.state === 'unverified' && assessment.assumed)
+    return `assumed to be gone by ${assessment.assumed.by}, not proved: ${assessment.assumed.because}`;
   if (assessment.state === 'unverified') return `not proved (${assessment.certainty}): ${assessment.reason}${stalled}`;
   const holder = membership?.members.find(({ state }) => state !== 'Z');
   const held = holder ? `; held open by pid ${holder.pid}${holder.name ? ` (${holder.name})` : ''}` : '';

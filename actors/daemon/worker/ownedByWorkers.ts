@@ -2,7 +2,7 @@
  * What any incarnation of the worker has launched, itself included, and what is known of it: the question before every
  * replacement (REC-03, REC-04, I-24). Scopes of people and of their sessions are not asked about.
  */
-import { assessOwnership } from '../../../machines/assessment.ts';
+import { assessOwnership, holdsOthersUp } from '../../../machines/assessment.ts';
 import type { ScopeId } from '../../../machines/ids.ts';
 import { intact } from '../../runtime/actorAccess.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
@@ -16,7 +16,10 @@ type Parts = Pick<Runtime, 'host' | 'store'>;
 
 const pageSize = 500;
 
-/** Found by their links, so that a record which cannot be read is found as well, and counts as unverified (OWN-10). */
+/**
+ * Found by their links, so that a record which cannot be read is found as well, and counts as unverified (OWN-10). Not those
+ * that somebody answers for: nobody can end them, and nobody waits for them.
+ */
 export function unreleasedScopes({ host, store }: Parts): readonly ScopeId[] {
   const isWorker = (scopeId: string | undefined) =>
     scopeId !== undefined && host.linked('workerIncarnation', 'scopeId', scopeId).length > 0;
@@ -24,11 +27,17 @@ export function unreleasedScopes({ host, store }: Parts): readonly ScopeId[] {
   for (let after = 0; ; ) {
     const page = host.list('executionScope', { released: false, after, limit: pageSize });
     for (const { id, key } of page) {
-      if (isWorker(id) || isWorker(store.links.of(key).parentScopeId)) found.push(id as ScopeId);
+      const isOfWorkers = isWorker(id) || isWorker(store.links.of(key).parentScopeId);
+      if (isOfWorkers && isOwned(host, id)) found.push(id as ScopeId);
     }
     if (page.length < pageSize) return found;
     after = page.at(-1)!.key;
   }
+}
+
+function isOwned(host: Parts['host'], scopeId: string): boolean {
+  const scope = intact(host, 'executionScope', scopeId);
+  return scope === undefined || holdsOthersUp(assessOwnership(scope));
 }
 
 export function rescan(parts: Parts): Rescan {

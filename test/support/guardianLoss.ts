@@ -1,0 +1,34 @@
+/** A guardian that is lost whole: everything that it consists of is killed, so that nobody is left who could prove anything. */
+import { listProcesses, sameProgram } from '../../actors/observe/linux/census.ts';
+import { createProcReader } from '../../actors/observe/linux/proc.ts';
+import { turns } from '../guardian/support/fifo.ts';
+import { isGone } from '../guardian/support/processes.ts';
+import type { TestDaemon } from './daemon.ts';
+import { type Named, signalVerified, startReceipt } from './daemonLeftovers.ts';
+
+export async function loseGuardian({ pid }: Named): Promise<void> {
+  const all = sameProgram(listProcesses(createProcReader(), '/proc'), pid);
+  // Stopped first, all of them: none sees another one go.
+  for (const one of all) signalVerified(one, 'SIGSTOP');
+  for (const one of all) signalVerified(one, 'SIGKILL');
+  for (const one of all) await isGone(one.pid);
+}
+
+/** A run whose guardian was lost; its root still runs, and has written a file. */
+export async function lostRun(daemon: TestDaemon, { beside }: { readonly beside?: string } = {}) {
+  const { goalId, generationId, path } = await daemon.goal();
+  const other = beside === undefined ? undefined : await daemon.exec(goalId, beside);
+  const turn = turns(daemon.home.dir);
+  const script = `echo work > written; echo $$ > "${turn.paths[0]}"; exec sleep 600`;
+  const { runId, scopeId } = await daemon.exec(goalId, script);
+  await turn.ready();
+  const { guardian, workload } = startReceipt(daemon.scopeDir(scopeId))!;
+  await loseGuardian(guardian);
+  await daemon.event({ actor: scopeId!, type: 'guardian.observed' }, ({ payload }) => payload.result === 'absent');
+  const endRoot = async (): Promise<void> => {
+    signalVerified(workload, 'SIGKILL');
+    await isGone(workload.pid);
+    await daemon.ended(runId);
+  };
+  return { goalId, generationId, path, scopeId: scopeId!, endRoot, other };
+}
