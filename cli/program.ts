@@ -12,6 +12,7 @@ import { registerGoals } from './commands/goals.ts';
 import { registerRecover } from './commands/recover.ts';
 import { registerRepos } from './commands/repos.ts';
 import { registerRuns } from './commands/runs.ts';
+import { registerService } from './commands/service.ts';
 import { registerSessions } from './commands/sessions.ts';
 import { registerSetup } from './commands/setup.ts';
 import { registerStatus } from './commands/status.ts';
@@ -23,6 +24,7 @@ import { version } from './version.ts';
 const registrations: readonly (readonly [names: readonly string[], register: (program: Command) => void])[] = [
   [['init', 'doctor', 'config', 'version'], registerSetup],
   [['daemon'], registerDaemon],
+  [['service'], registerService],
   [['status', 'processes', 'next'], registerStatus],
   [['recover'], registerRecover],
   [['repos'], registerRepos],

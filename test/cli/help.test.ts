@@ -6,6 +6,7 @@ import { emptyHome, run } from './support/program.ts';
 /** The commands of the contract; a missing one must not go unnoticed. */
 const contract = `init doctor config version
 daemon start, daemon stop, daemon restart, daemon status
+service install, service uninstall, service status
 status, processes, next, recover, events, backup <file>, pause, resume, drain, demo, completions <shell>
 repos add [path], repos list
 goals add <title>, goals list, goals show <goal>, goals queue <goal>, goals cancel <goal>

@@ -7,7 +7,8 @@ import { admissionOf, lifecycleOf, type ShutdownIntent } from '../root.ts';
 import { unitState } from '../service/place.ts';
 import { drainBlocked, type Ended, endOwned } from '../shutdown/endOwned.ts';
 import { forgetIntent } from '../shutdown/intent.ts';
-import { type Shutdown, shutDown, startAgainStatus } from '../shutdown/shutdown.ts';
+import { type Shutdown, shutDown } from '../shutdown/shutdown.ts';
+import { startAgainStatus } from '../shutdown/startAgain.ts';
 import { requestKey } from './requestIds.ts';
 
 /**

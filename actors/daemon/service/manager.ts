@@ -4,13 +4,19 @@ import { execFile } from 'node:child_process';
 /** Without a bound a manager that hangs would keep the daemon that it is to end. */
 const answerMs = 20_000;
 
-/** Undefined when the order was taken, else why it was not, in one line. */
-export function callServiceManager(program: string, args: readonly string[]): Promise<string | undefined> {
+export interface ManagerAnswer {
+  readonly stdout: string;
+  /** Why the order was not taken, in one line; undefined when it was. */
+  readonly refusal: string | undefined;
+}
+
+/** Never throws: a program that is not there is one that does not take the order. */
+export function callServiceManager(program: string, args: readonly string[]): Promise<ManagerAnswer> {
   return new Promise((resolve) => {
-    execFile(program, ['--user', ...args], { timeout: answerMs, cwd: '/' }, (error, _stdout, stderr) => {
-      if (error === null) resolve(undefined);
-      else if (error.code === 'ENOENT') resolve(`${program} is not there`);
-      else resolve(firstLine(stderr) || firstLine(error.message));
+    execFile(program, ['--user', ...args], { timeout: answerMs, cwd: '/' }, (error, stdout, stderr) => {
+      if (error === null) resolve({ stdout, refusal: undefined });
+      else if (error.code === 'ENOENT') resolve({ stdout, refusal: `${program} is not there` });
+      else resolve({ stdout, refusal: firstLine(stderr) || firstLine(error.message) });
     });
   });
 }

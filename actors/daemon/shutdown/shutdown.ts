@@ -11,9 +11,6 @@ import { callServiceManager } from '../service/manager.ts';
 import { drainBlocked, type Ended, endOwned, ownedScopes } from './endOwned.ts';
 import { forgetIntent, openIntent, recordIntent } from './intent.ts';
 
-/** Tells systemd to start a program again that has ended by itself (`RestartForceExitStatus=` of the unit). */
-export const startAgainStatus = 75;
-
 export interface Shutdown {
   /** Lets the process end, with this exit status, once the call that asks for it has been answered. */
   readonly leave: (status?: number) => void;
@@ -88,7 +85,7 @@ async function handOver(
     root.send({ type: 'daemon.exited' });
     return { isLeftToService: false, warnings: [] };
   }
-  const refusal = await callServiceManager(config.serviceManager, [verb, '--no-block', service.unit]);
+  const { refusal } = await callServiceManager(config.serviceManager, [verb, '--no-block', service.unit]);
   root.send({ type: refusal === undefined ? 'service.commandIssued' : 'daemon.exited' });
   if (refusal === undefined) return { isLeftToService: verb === 'restart', warnings: [] };
   log.error({ refusal }, 'the service manager did not take the order');
