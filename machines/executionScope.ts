@@ -239,6 +239,6 @@ export const executionScopeDefinition: ActorDefinition<ScopeSnapshot> = {
   upcasters: {
     // Only a transition joined: what was written before fits as it is.
     1: (row) => row,
-    2: (row) => ({ ...row, context: { ...row.context, assumed: null } }),
+    2: (row) => ({ ...row, context: { ...row.context, assumed: null, delegators: [] } }),
   },
 };

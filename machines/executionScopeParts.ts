@@ -3,6 +3,7 @@
  * an event brings with what the launch recorded: the reader's word alone authenticates nothing.
  */
 import { assertEvent, setup } from 'xstate';
+import type { Delegator } from './delegators.ts';
 import type { EffectParams } from './effects.ts';
 import type { EventOf, EventType, Payload } from './events/catalogue.ts';
 import type { FileIdentity, ReceiptProcess } from './events/fields.ts';
@@ -27,7 +28,8 @@ export interface Assumption {
 type Slot = FileIdentity & { readonly nonceHash: string };
 type ReceiptKind = 'start' | 'status' | 'exit';
 
-export interface ScopeContext extends Payload<'scope.requested'> {
+export interface ScopeContext extends Omit<Payload<'scope.requested'>, 'delegators'> {
+  readonly delegators: readonly Delegator[];
   /** Device and inode of each slot as it was created before the launch (ruling 8). */
   readonly slots: Readonly<Record<ReceiptKind, Slot>> | null;
   readonly guardian: ProcessIdentity | null;
@@ -89,6 +91,7 @@ export const initialScopeContext = (input: Payload<'scope.requested'>): ScopeCon
   graceMs: input.graceMs,
   budgetMs: input.budgetMs,
   purpose: input.purpose,
+  delegators: input.delegators ?? [],
   slots: null,
   guardian: null,
   workload: null,

@@ -56,6 +56,7 @@ export async function diagnoseOnline(context: DaemonContext): Promise<readonly C
       ? good('health', 'nothing is unaccounted for')
       : bad('health', `${health.state}: ${someOf(health.reasons.map(({ detail }) => detail))}`, 'custody processes'),
     await terminalCheck(context),
+    ...delegations(context),
     ...leftovers(context, places),
     ...missingWorktrees(context),
   ];
@@ -240,6 +241,24 @@ const extentOf = (store: Store): string =>
   verifiedSubset(store) === 'full'
     ? `with all of battery ${batteryVersion}`
     : `with the short part of battery ${batteryVersion}; \`custody contract verify\` runs all of it`;
+
+/** Named by the recipes of what still runs; whatever else hands work over is not seen here (GRD-12). */
+function delegations({ host }: DaemonContext): CheckView[] {
+  const found = [...everyActor(host, 'executionScope', { released: false })].flatMap(({ id, snapshot }) =>
+    snapshot === 'corrupt' || snapshot.context.delegators.length === 0
+      ? []
+      : [`${id} (${snapshot.context.delegators.join(', ')})`],
+  );
+  if (found.length === 0)
+    return [good('recipes', 'no recipe of what runs names a program that hands work to others')];
+  return [
+    warning(
+      'recipes',
+      `work may be handed to others, whom no exit proof speaks of: ${someOf(found)}`,
+      'custody contract verify, which says what a proof does not cover',
+    ),
+  ];
+}
 
 /** Directories that no actor knows: left by a crash between git and the commit, or put there by hand. */
 function leftovers({ host }: DaemonContext, places: Places): CheckView[] {

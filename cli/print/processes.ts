@@ -30,10 +30,13 @@ export function scopeLines(scopes: readonly ScopeView[], style: Style): string[]
 }
 
 function below(scope: ScopeView, style: Style): string[] {
-  const { unresponsiveSince, members, membersTotal, termination } = scope;
+  const { unresponsiveSince, members, membersTotal, termination, delegators } = scope;
   const hidden = (membersTotal ?? 0) - (members?.length ?? 0);
   return [
     ...(unresponsiveSince === null ? [] : [style.yellow(`    guardian unresponsive since ${age(unresponsiveSince)}`)]),
+    ...(delegators.length === 0
+      ? []
+      : [style.yellow(line`    may hand work to others, not proved: ${delegators.join(', ')}`)]),
     ...(termination === 'idle' || termination === 'settled' ? [] : [style.yellow(line`    drain: ${termination}`)]),
     ...(members ?? []).map((member) => `    ${processText(member)}`),
     ...(hidden > 0 ? [style.dim(`    and ${hidden} more`)] : []),

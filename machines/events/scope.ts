@@ -1,5 +1,6 @@
 /** Events of an execution scope and its guardian (section E, local plane). */
 import { z } from 'zod';
+import { delegatorNames } from '../delegators.ts';
 import { bootIdSchema, decimalSchema, processIdentitySchema, sampledAtSchema } from '../identity.ts';
 import { generationIdSchema, goalIdSchema, nodeIdSchema, runIdSchema, scopeIdSchema, sessionIdSchema } from '../ids.ts';
 import { actorName, digest, durationMs, effectId, freeText, reasonCode, receiptBinding, requestId } from './fields.ts';
@@ -44,6 +45,8 @@ export const scopeEvents = {
     graceMs: durationMs,
     budgetMs: durationMs,
     purpose: z.string().max(200).nullable(),
+    /** Programs found in its recipe that hand work to somebody outside its tree; absent where nobody has looked. */
+    delegators: z.array(z.enum(delegatorNames)).max(delegatorNames.length).optional(),
   }),
   'launch.prepared': z.strictObject({ slots: z.strictObject({ start: slot, status: slot, exit: slot }) }),
   'launch.notStarted': z.strictObject({ errno: z.string().max(64), phase: reasonCode }),

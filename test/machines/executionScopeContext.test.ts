@@ -39,6 +39,7 @@ describe('what an execution scope remembers', () => {
       drain: null,
       openSideEffects: [],
       assumed: null,
+      delegators: [],
     });
   });
 

@@ -62,6 +62,8 @@ export interface ScopeView {
   readonly scopeId: string;
   readonly kind: 'guardian' | 'effect' | 'external';
   readonly purpose: string | null;
+  /** The scope that it is nested in. */
+  readonly parentScopeId: string | null;
   readonly runId: string | null;
   readonly generationId: string | null;
   readonly goalId: string | null;
@@ -75,6 +77,8 @@ export interface ScopeView {
   readonly guardianPid: number | null;
   readonly workloadPid: number | null;
   readonly unresponsiveSince: number | null;
+  /** Programs in its recipe that hand work to somebody outside its tree (GRD-12). */
+  readonly delegators: readonly string[];
   readonly members: readonly ProcessView[] | null;
   readonly membersTotal: number | null;
   readonly receipts: { readonly start: boolean; readonly status: boolean; readonly exit: boolean };

@@ -16,6 +16,7 @@ import type { CallResults } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { assertInPlace } from '../git/worktreeIdentity.ts';
 import { assertAdmitted } from '../launch/admission.ts';
+import { delegatorsIn } from '../launch/delegators.ts';
 import type { PendingLaunch } from '../launch/pendingLaunches.ts';
 import { type Recipe, recipeDigest, type TerminalRecipe } from '../launch/recipe.ts';
 import { goalRefOf, reservationDrafts, workOrder } from '../launch/reservation.ts';
@@ -241,6 +242,7 @@ function reservation(context: DaemonContext, plan: Plan, args: Arguments): Draft
     goalRef: goalRefOf(plan.goal),
     recipeDigest: digest,
     label: args.label ?? null,
+    delegators: delegatorsIn(args),
     onRootExit: args.onRootExit ?? (config.onRootExit as 'terminate' | 'wait'),
     graceMs: args.graceMs ?? config.graceMs,
     budgetMs: args.budgetMs ?? config.drainBudgetMs,

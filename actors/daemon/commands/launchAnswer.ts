@@ -1,7 +1,7 @@
 /** What a launch came to, as its caller hears it: the same from the launch itself and, for a repeat, from what is recorded. */
 import { getSystemErrorName } from 'node:util';
 import { assessOwnership } from '../../../machines/assessment.ts';
-import { required } from '../../runtime/actorAccess.ts';
+import { intact, required } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { CallResults } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
@@ -27,13 +27,24 @@ export function launchAnswer(context: DaemonContext, launched: Launched): Answer
   if (outcome.kind !== 'released') throw failure(launched, outcome);
   const view = runView(context, runId);
   const data = { ...view, launch: { steps } };
-  const warnings = [
+  const doubts = [
     ...(outcome.doubt ? [`the gate of ${scopeId} was not confirmed open (${outcome.doubt}): take it as started`] : []),
     ...(view.scope?.state === 'unverified'
       ? [`the tree of ${scopeId} is not proved (${view.scope.certainty}): ${view.scope.reason}`]
       : []),
   ];
-  return { data, warnings, exitCode: warnings.length > 0 && view.scope?.state !== 'exited' ? 5 : 0 };
+  const warnings = [...doubts, ...delegationOf(context, scopeId)];
+  return { data, warnings, exitCode: doubts.length > 0 && view.scope?.state !== 'exited' ? 5 : 0 };
+}
+
+/** What the recipe names cannot be followed: whoever launches it should know before the proof is there. */
+function delegationOf({ host }: DaemonContext, scopeId: string): readonly string[] {
+  const scope = intact(host, 'executionScope', scopeId);
+  const delegators = scope === undefined || scope === 'corrupt' ? [] : scope.context.delegators;
+  if (delegators.length === 0) return [];
+  return [
+    `what ${delegators.join(', ')} may hand to others is not in the tree of ${scopeId}, and no proof speaks of it`,
+  ];
 }
 
 /**

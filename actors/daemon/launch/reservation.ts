@@ -1,5 +1,6 @@
 /** What a launch for a Goal is recorded by before anything is spawned (C.11-2), and what the job is told about itself. */
 import { join } from 'node:path';
+import type { Delegator } from '../../../machines/delegators.ts';
 import type { GoalSnapshot } from '../../../machines/goal.ts';
 import type { RunId, ScopeId } from '../../../machines/ids.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
@@ -23,6 +24,7 @@ export interface Reservation {
   };
   readonly recipeDigest: string;
   readonly label: string | null;
+  readonly delegators?: readonly Delegator[];
   readonly onRootExit: 'terminate' | 'wait';
   readonly graceMs: number;
   readonly budgetMs: number;
@@ -38,7 +40,7 @@ export function reservationDrafts(
   opening: readonly Draft[] = [],
 ): Draft[] {
   const { runId, scopeId, parentScopeId, generation, goalRef, label, by, eventId } = reservation;
-  const { recipeDigest, onRootExit, graceMs, budgetMs } = reservation;
+  const { recipeDigest, onRootExit, graceMs, budgetMs, delegators = [] } = reservation;
   const { generationId } = generation.context;
   const { goalId, occurrence, nodeId } = goalRef;
   return [
@@ -65,6 +67,7 @@ export function reservationDrafts(
         graceMs,
         budgetMs,
         purpose: label,
+        ...(delegators.length === 0 ? {} : { delegators: [...delegators] }),
       },
       by: 'admission',
     }),

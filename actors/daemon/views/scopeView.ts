@@ -15,13 +15,15 @@ export function statePath(value: unknown): string {
 }
 
 export function scopeView(context: DaemonContext, scope: ScopeSnapshot, membership?: Membership): ScopeView {
-  const { scopeId, kind, purpose, runId, generationId, goalId, guardian, workload } = scope.context;
+  const { scopeId, kind, purpose, parentScopeId, delegators, runId, generationId, goalId, guardian, workload } =
+    scope.context;
   const isOver = scope.hasTag('capacityReleased');
   const published = (name: string) => existsSync(join(context.places.scopesDir, scopeId, `${name}.json`));
   return {
     scopeId,
     kind,
     purpose,
+    parentScopeId,
     runId,
     generationId,
     goalId,
@@ -34,6 +36,7 @@ export function scopeView(context: DaemonContext, scope: ScopeSnapshot, membersh
     guardianPid: guardian?.pid ?? null,
     workloadPid: workload?.pid ?? null,
     unresponsiveSince: context.findings.since(scopeId, silence) ?? context.findings.since(scopeId, 'guardian_stopped'),
+    delegators,
     members: isOver ? [] : (membership?.members ?? null),
     membersTotal: isOver ? 0 : (membership?.total ?? null),
     receipts: { start: published('start'), status: published('status'), exit: published('exit') },
