@@ -3,6 +3,7 @@
 import type { DrainExecutor } from '../drain/drainScope.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { LoadedConfig } from './config.ts';
+import type { EnclosingProofs } from './enclosing/service.ts';
 import type { Findings } from './findings.ts';
 import type { GuardianTalk } from './guardianTalk.ts';
 import type { LaunchCoordinator } from './launch/coordinator.ts';
@@ -35,6 +36,7 @@ export interface DaemonContext extends Runtime {
   readonly ptyHostLink: HostLink;
   readonly sessions: SessionService;
   readonly sessionDeadlines: SessionDeadlines;
+  readonly enclosing: EnclosingProofs;
   readonly exclusive: Exclusive;
   readonly workers: WorkerService;
 }

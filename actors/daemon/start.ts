@@ -27,6 +27,7 @@ import { endInterruptedChecks } from './contract/selfCheck.ts';
 import { keepContractCurrent } from './contract/verify.ts';
 import { dispatch, openStream, type ServingContext } from './dispatch.ts';
 import { registerEffects } from './effects.ts';
+import { EnclosingProofs } from './enclosing/service.ts';
 import { Findings } from './findings.ts';
 import { createGuardianTalk } from './guardianTalk.ts';
 import { LaunchCoordinator } from './launch/coordinator.ts';
@@ -158,6 +159,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   await settleInterrupted(runtime);
   await recoverSessions(context);
   const recovered = await recover(context);
+  await context.enclosing.start();
   await context.sessions.settleWithoutStatus();
   await settleRestored(runtime);
   host.effects.start();
@@ -259,6 +261,7 @@ function wire(
     sessionDeadlines,
     pausedBefore: isPausedBefore(runtime),
   });
+  const enclosing = new EnclosingProofs({ ...runtime, receipts, findings });
   const exclusive = new Exclusive(() => runtime.clock.now().wallMs);
   const working = { ...runtime, launches, pendingLaunches, deadlines, outputDisk, remoteLaunches, exclusive };
   const workers = new WorkerService({ ...working, root: () => root });
@@ -278,6 +281,7 @@ function wire(
     ptyHostLink,
     sessions,
     sessionDeadlines,
+    enclosing,
     exclusive,
     workers,
     guardians: createGuardianTalk({ ...runtime, findings }),
@@ -289,7 +293,7 @@ function wire(
 
 /** Who has to hear of what was committed. */
 function followCommits(context: DaemonContext): void {
-  const { host, workers, sessions, sessionDeadlines, receipts, outputDisk, findings, deadlines } = context;
+  const { host, enclosing, workers, sessions, sessionDeadlines, receipts, outputDisk, findings, deadlines } = context;
   host.onCommit((records) => {
     for (const { actor, envelope, after } of records) {
       workers.follow(actor, after);
@@ -301,6 +305,7 @@ function followCommits(context: DaemonContext): void {
       if (unsure !== undefined) sessions.mayLackStatus(unsure);
       if (actor.kind !== 'executionScope') continue;
       if (envelope.type === 'guardian.attached') receipts.watch(after as ScopeSnapshot);
+      enclosing.follow(actor.id, after as ScopeSnapshot);
       if (isEnd.has(envelope.type)) outputDisk.look([actor.id]);
       if (!after.hasTag('capacityReleased')) continue;
       findings.clearScope(actor.id);

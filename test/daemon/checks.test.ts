@@ -1,40 +1,10 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isGone } from '../guardian/support/processes.ts';
 import { readReceipt } from '../guardian/support/scope.ts';
 import type { TestDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
-import { eventually } from '../support/eventually.ts';
+import { checkHeldBy, letGo, runningCheck, runsOf } from './support/heldChecks.ts';
 import { checksOf, killWorker, positionOf, ticked, workerOf, workingDaemon } from './support/workers.ts';
-
-/** The check waits until a file is there, and writes down that it ran. */
-const heldBy = (dir: string, then = 'true') =>
-  `echo run >> ${dir}/ran; echo $$ > ${dir}/pid.new; mv ${dir}/pid.new ${dir}/pid; until [ -e ${dir}/go ]; do sleep 0.02; done; ${then}`;
-
-async function holding(then?: string) {
-  const daemon = workingDaemon();
-  Object.assign(daemon.home.env, { CUSTODY_CHECKS: checksOf(heldBy(daemon.home.dir, then)) });
-  return daemon;
-}
-
-const runs = (daemon: TestDaemon): number => {
-  const path = join(daemon.home.dir, 'ran');
-  return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').length : 0;
-};
-const letGo = (daemon: TestDaemon): void => writeFileSync(join(daemon.home.dir, 'go'), '');
-
-/** The scope of the check that is running. */
-async function running(daemon: TestDaemon) {
-  await daemon.event({ type: 'scope.requested' }, ({ payload }) => payload.purpose === 'check');
-  return eventually('a running check', async () => {
-    const { scopes } = await daemon.call('processes', {});
-    const scope = scopes.find(({ purpose }) => purpose === 'check');
-    return scope !== undefined && scope.workloadPid !== null && scope.assessment.state === 'live' && runs(daemon) > 0
-      ? scope
-      : undefined;
-  });
-}
 
 const receiptOf = (daemon: TestDaemon, goalId: string, since = 0) =>
   daemon.event({ actor: goalId, type: 'receipt.recorded', since });
@@ -69,19 +39,19 @@ describe('the configured check of a queued Goal', () => {
   });
 
   it('that somebody stops is not begun again behind their back', async () => {
-    const daemon = await (await holding()).start();
+    const daemon = await checkHeldBy().start();
     const { goalId } = await daemon.goal();
-    const { runId } = await running(daemon);
+    const { runId } = await runningCheck(daemon);
     await daemon.call('runs.stop', { id: runId! });
     await daemon.event({ actor: goalId, type: 'stop.settled' });
     expect((await daemon.call('goals.show', { id: goalId })).status).toBe('failed');
-    expect(runs(daemon)).toBe(1);
+    expect(runsOf(daemon)).toBe(1);
   });
 
   it('of a Goal that is cancelled is ended, and nothing is recorded', async () => {
-    const daemon = await (await holding()).start();
+    const daemon = await checkHeldBy().start();
     const { goalId } = await daemon.goal();
-    const { scopeId } = await running(daemon);
+    const { scopeId } = await runningCheck(daemon);
     await daemon.call('goals.cancel', { id: goalId });
     await daemon.event({ actor: scopeId, type: 'guardian.exitReceipt' });
     expect(await daemon.events({ actor: goalId, type: 'receipt.recorded' })).toEqual([]);
@@ -89,9 +59,9 @@ describe('the configured check of a queued Goal', () => {
   });
 
   it('SHUT-03 that ends because its worker did gives no verdict and is run again by the next worker', async () => {
-    const daemon = await (await holding()).start();
+    const daemon = await checkHeldBy().start();
     const { goalId } = await daemon.goal();
-    const check = await running(daemon);
+    const check = await runningCheck(daemon);
     const { scopeId: outer } = await workerOf(daemon);
     const since = await positionOf(daemon);
     await killWorker(daemon);
@@ -99,7 +69,7 @@ describe('the configured check of a queued Goal', () => {
     expect(interrupted.payload).toMatchObject({ scopeId: check.scopeId });
     letGo(daemon);
     expect((await receiptOf(daemon, goalId)).payload.verdict).toBe('accepted');
-    expect(runs(daemon)).toBe(2);
+    expect(runsOf(daemon)).toBe(2);
     expect(await daemon.events({ actor: goalId, type: 'receipt.recorded' })).toHaveLength(1);
     // SHUT-04: the nested guardian was spared until its own receipt was complete.
     const [inner, around] = [
@@ -142,15 +112,15 @@ describe('the configured check of a queued Goal', () => {
 
 describe('a check and a daemon that dies', () => {
   it('goes on without it, and is settled once by the next one', async () => {
-    const daemon = await (await holding('exit 0')).start();
+    const daemon = await checkHeldBy('exit 0').start();
     const { goalId } = await daemon.goal();
-    const { scopeId, guardianPid } = await running(daemon);
+    const { scopeId, guardianPid } = await runningCheck(daemon);
     await daemon.kill('SIGKILL');
     letGo(daemon);
     await isGone(guardianPid!);
     await daemon.start();
     expect((await receiptOf(daemon, goalId)).payload).toMatchObject({ verdict: 'accepted' });
-    expect(runs(daemon)).toBe(1);
+    expect(runsOf(daemon)).toBe(1);
     expect(await daemon.events({ actor: goalId, type: 'receipt.recorded' })).toHaveLength(1);
     expect((await daemon.scope(scopeId))?.assessment ?? { state: 'exited' }).toMatchObject({ state: 'exited' });
   });
@@ -181,7 +151,7 @@ describe('a check and a daemon that dies', () => {
       expect(receipt.payload).toMatchObject({ verdict: 'accepted' });
       expect(await daemon.events({ actor: goalId, type: 'receipt.recorded' })).toHaveLength(1);
       // Behind a gate that was not opened nothing ran; a check that did run is not run again.
-      expect(runs(daemon)).toBe(1);
+      expect(runsOf(daemon)).toBe(1);
     },
   );
 });

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { isGone, statOf } from '../guardian/support/processes.ts';
 import type { TestDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
-import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { startReceipt } from '../support/daemonLeftovers.ts';
+import { loseGuardian } from './support/lostGuardian.ts';
 import {
   fenceStory,
   killWorker,
@@ -15,9 +16,9 @@ import {
 } from './support/workers.ts';
 
 /** The worker's guardian is lost, so nothing can prove the end of the worker any more. */
-async function loseGuardian(daemon: TestDaemon): Promise<string> {
+async function loseGuardianOfWorker(daemon: TestDaemon): Promise<string> {
   const { scopeId } = await workerOf(daemon);
-  signalVerified(startReceipt(daemon.scopeDir(scopeId))!.guardian, 'SIGKILL');
+  await loseGuardian(daemon, scopeId!);
   await daemon.event({ actor: scopeId!, type: 'guardian.observed' }, ({ payload }) => payload.result === 'absent');
   return scopeId!;
 }
@@ -68,7 +69,7 @@ describe('the replacement of a worker', () => {
     await ticked(daemon);
     const { pid } = await workerOf(daemon);
     const since = await positionOf(daemon);
-    const scopeId = await loseGuardian(daemon);
+    const scopeId = await loseGuardianOfWorker(daemon);
     await daemon.event({ since, type: 'recovery.failed' });
     await isGone(pid!); // ended by its verified identity, which proves nothing about what it may have left behind
     const status = await daemon.call('status', {});
@@ -96,7 +97,7 @@ describe('the replacement of a worker', () => {
     await ticked(daemon);
     const { goalId } = await daemon.goal({});
     await daemon.event({ actor: goalId, type: 'receipt.recorded' });
-    await loseGuardian(daemon);
+    await loseGuardianOfWorker(daemon);
     await daemon.event({ type: 'recovery.failed' });
     const { runId, scopeId } = await daemon.exec(goalId, 'sleep 1000', { timeoutMs: 200 });
     await daemon.proved(runId);
@@ -108,7 +109,7 @@ describe('the replacement of a worker', () => {
   it('REC-08 is shown as one health by status, processes and doctor', async () => {
     const daemon = await workingDaemon({ env: { CUSTODY_RETRY_BACKOFF_MS: '600000' } }).start();
     await ticked(daemon);
-    await loseGuardian(daemon);
+    await loseGuardianOfWorker(daemon);
     await daemon.event({ type: 'recovery.failed' });
     const replies = await Promise.all([
       daemon.attempt('status', {}),

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { ProcessIdentity } from '../../../machines/identity.ts';
+import type { StartReceipt } from '../../../pty/guardian/receipt.ts';
 import type { Draft } from '../../host/outcome.ts';
 import { type AuthenticReading, receiptFacts } from '../../observe/receipts/facts.ts';
 import { type ScopeExpectation, type ScopeFindings, ScopeReceipts } from '../../observe/receipts/scope.ts';
@@ -28,6 +29,8 @@ export interface ReceiptService {
   onEvent(event: ReceiptEvent): Promise<void>;
   /** Looks at once, commits what is new, and returns what was seen; undefined when nothing was ever prepared. */
   look(scopeId: string): Promise<ScopeFindings | undefined>;
+  /** The start receipt, read anew; undefined where it is not there or not authentic. */
+  start(scope: ScopeSnapshot): StartReceipt | undefined;
 }
 
 export function createReceiptService(parts: Parts): ReceiptService {
@@ -87,6 +90,15 @@ export function createReceiptService(parts: Parts): ReceiptService {
       const seen = new ScopeReceipts(expected).look({ bootId: clock.bootId(), boottimeMs: clock.boottimeMs() });
       await ingest(scopeId, seen.authentic);
       return seen;
+    },
+    start(scope) {
+      const expected = expectationOf(parts, scope);
+      if (expected === undefined) return undefined;
+      const now = { bootId: clock.bootId(), boottimeMs: clock.boottimeMs() };
+      for (const { receipt } of new ScopeReceipts(expected).look(now).authentic) {
+        if (receipt.kind === 'start') return receipt;
+      }
+      return undefined;
     },
   };
 }

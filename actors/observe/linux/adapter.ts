@@ -4,6 +4,7 @@ import { CaptureError, captureIdentity } from './capture.ts';
 import { listProcesses, type SeenProcess, sameProgram } from './census.ts';
 import { monotonicMs } from './clock.ts';
 import { type ContextProblem, type ContextResult, isProblem, type OwnProcess, readContext } from './context.ts';
+import { beganInOrder } from './identity.ts';
 import { type Eyes, LOOK_BYTES } from './look.ts';
 import { type FileIdentity, holdsOpen } from './openFiles.ts';
 import { findPidfdHolder, type PidfdHolder, sampleByPidfd } from './pidfd.ts';
@@ -112,6 +113,11 @@ export class LinuxAdapter {
       if (now >= until) break;
     }
     return negatives ? this.#recheck(samples, context) : samples;
+  }
+
+  /** Whether these processes of one boot began in this order; equal ticks are one moment. False where that cannot be told. */
+  beganInOrder(identities: readonly ProcessIdentity[]): boolean {
+    return beganInOrder(identities);
   }
 
   /**

@@ -35,3 +35,13 @@ export function guardianEvidence(identity: ProcessIdentity): GuardianEvidence {
   const { pid, processToken, adapterEvidence } = identity;
   return { pid, start: processToken, pidfs: adapterEvidence === '' ? null : adapterEvidence };
 }
+
+/** Ticks of different boots or time namespaces have no order (time_namespaces(7)). */
+export function beganInOrder(identities: readonly ProcessIdentity[]): boolean {
+  return identities.every((one, at) => {
+    const before = identities[at - 1];
+    if (before === undefined) return true;
+    const isComparable = before.bootId === one.bootId && before.namespace === one.namespace;
+    return isComparable && BigInt(before.processToken) <= BigInt(one.processToken);
+  });
+}
