@@ -249,8 +249,7 @@ function delegations({ host }: DaemonContext): CheckView[] {
       ? []
       : [`${id} (${snapshot.context.delegators.join(', ')})`],
   );
-  if (found.length === 0)
-    return [good('recipes', 'no recipe of what runs names a program that hands work to others')];
+  if (found.length === 0) return [good('recipes', 'no recipe of what runs names a program that hands work to others')];
   return [
     warning(
       'recipes',
