@@ -36,7 +36,7 @@ import { SlotPool } from './launch/slotPool.ts';
 import { sweepScopes } from './launch/strayOutput.ts';
 import { createLiveSystem } from './liveSystem.ts';
 import { settleQuarantines } from './quarantine/settle.ts';
-import { recover } from './recovery.ts';
+import { type RecoveryCounts, recover } from './recovery.ts';
 import { markRestored, settleRestored } from './restored.ts';
 import { servicePlace } from './service/place.ts';
 import { createDeadlineService } from './services/deadlineService.ts';
@@ -155,13 +155,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     if (event.type === 'store.failed') context.outputDisk.look();
     context.root.send(event);
   });
-  await sweepScopes(context);
-  await settleInterrupted(runtime);
-  await recoverSessions(context);
-  const recovered = await recover(context);
-  await context.enclosing.start();
-  await context.sessions.settleWithoutStatus();
-  await settleRestored(runtime);
+  const recovered = await takeUp(context);
   host.effects.start();
   context.deadlines.resume();
   context.sessionDeadlines.resume();
@@ -183,6 +177,18 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
       await takeDown(context, served);
     },
   };
+}
+
+/** Learns what became of everything, before anything new is begun. */
+async function takeUp(context: DaemonContext): Promise<RecoveryCounts> {
+  await sweepScopes(context);
+  await settleInterrupted(context);
+  await recoverSessions(context);
+  const recovered = await recover(context);
+  await context.enclosing.start();
+  await context.sessions.settleWithoutStatus();
+  await settleRestored(context);
+  return recovered;
 }
 
 /** What an earlier daemon was in the middle of that no actor knows of. */

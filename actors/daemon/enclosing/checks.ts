@@ -4,6 +4,7 @@
  * whoever asks has looked at everything before.
  */
 import { createHash } from 'node:crypto';
+import { assessOwnership } from '../../../machines/assessment.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import { sameProcess } from '../../../machines/identity.ts';
 import type { WorkerContext } from '../../../machines/workerIncarnationContext.ts';
@@ -40,7 +41,7 @@ export interface EnclosingCheck {
 
 /** In the order in which they are made; the first that fails names the refusal. */
 export const enclosingChecks: readonly EnclosingCheck[] = [
-  { reason: 'enclosing_unproved', holds: ({ parent }) => parent.matches({ coverage: 'exitedProved' }) },
+  { reason: 'enclosing_unproved', holds: ({ parent }) => assessOwnership(parent).state === 'exited' },
   // Depth one: what was inferred proves nobody else (REPL-05). A boot that ended proves the child by itself.
   { reason: 'enclosing_inferred', holds: ({ parent }) => parent.context.proof?.kind === 'own_receipt' },
   { reason: 'receipt_not_original', holds: (evidence) => originalReceipt(evidence) !== undefined },
