@@ -2,16 +2,19 @@
 // the same without any proof: `node bench/guardian/run.mjs [ROUNDS]`. Everything is started by one C process in
 // alternation and, where that is allowed, under a real-time policy: what else the machine does must not count. The exit
 // is measured apart, because it includes the one synced write. Exit code 1 when the ratio to tini exceeds its bound.
+// `… run.mjs drain [ROUNDS]` measures the end of a large tree instead (drain.mjs).
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureGuardian } from '../../pty/guardian/build.mjs';
+import { benchDrain } from './drain.mjs';
 
 const ratioBound = 1.5;
 const here = fileURLToPath(new URL('.', import.meta.url));
-const rounds = Number(process.argv[2] ?? 300);
+const isDrain = process.argv[2] === 'drain';
+const rounds = Number((isDrain ? process.argv[3] : process.argv[2]) ?? (isDrain ? 21 : 300));
 const inits = ['tini', 'tini-static', 'dumb-init', 'catatonit'].map((name) => `/usr/bin/${name}`).filter(existsSync);
 const realTime = spawnSync('chrt', ['-f', '5', 'true']).status === 0 ? ['chrt', '-f', '5'] : [];
 const scratch = mkdtempSync(join(tmpdir(), 'custody-bench-'));
@@ -67,7 +70,7 @@ function ratios(byName, label) {
   console.log();
 }
 
-try {
+function benchLaunches() {
   const programs = { start: compile('start'), stamp: compile('stamp'), guardian: ensureGuardian() };
   const memory = existsSync('/dev/shm') ? mkdtempSync('/dev/shm/custody-bench-') : undefined;
   if (realTime.length === 0) console.log('no real-time policy allowed: other load counts\n');
@@ -84,6 +87,11 @@ try {
   console.log('a waiting guardian, 0.2 s after its launch and 3 s later:');
   const idle = ['idle', join(scratch, 'idle'), programs.guardian, '3'];
   console.log(execFileSync(programs.start, idle, { encoding: 'utf8' }).trimEnd());
+}
+
+try {
+  if (isDrain) benchDrain({ command: realTime, drain: compile('drain'), guardian: ensureGuardian(), rounds });
+  else benchLaunches();
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }

@@ -39,6 +39,7 @@ static void answer_hello(struct guardian *g, struct client *c) {
   text_add(&t, ",\"phase\":\"");
   text_add(&t, phase_name(g));
   text_add(&t, g->terminated ? "\",\"terminating\":true" : "\",\"terminating\":false");
+  text_add(&t, g->cgroup >= 0 ? ",\"cgroup\":true" : ",\"cgroup\":false");
   answer(g, c, &t);
 }
 

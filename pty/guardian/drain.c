@@ -3,11 +3,14 @@
 #include "guardian.h"
 #include "kernel.h"
 
-/* Agreements of consecutive scans before the tree counts as quiet. */
-enum { AGREEMENTS = 2 };
+/* Of a scan with the one before, when both have seen nobody run: then the tree counts as quiet. */
+enum { AGREEMENTS = 1 };
 
 /* The pace of sweeps: at first as fast as the kernel stops things, then slower, so that a stuck tree costs little. */
 enum { PACE_FIRST_MS = 1, PACE_LAST_MS = 50 };
+
+/* How many ends the kernel is given a millisecond for before somebody looks whether all have died: a look costs as much. */
+enum { ENDS_PER_MS = 8 };
 
 /* Of sweeps over a frozen tree while nested guardians end theirs: only a foreign SIGCONT could have undone anything. */
 enum { WATCH_MS = 200 };
@@ -42,6 +45,7 @@ static void enter_phase(struct guardian *g, enum drain_phase phase) {
   g->drain.scans = 0;
   g->drain.agreements = 0;
   g->drain.digest = 0;
+  g->drain.expected = 0;
   g->drain.next_at = now_ms();
 }
 
@@ -51,6 +55,7 @@ static void forget_round(struct guardian *g) {
   members_free(&d->woken);
   members_free(&d->frozen);
   members_free(&d->unkillable);
+  cgroup_thaw(g);
   free(d->quiesced);
   free(d->signalled);
   *d = (struct drain){.phase = DRAIN_IDLE};
@@ -128,6 +133,10 @@ static void await_nested(struct guardian *g) {
   g->drain.next_at = sooner(now_ms() + WATCH_MS, g->drain.budget_until);
 }
 
+static void await_ends(struct guardian *g, size_t count) {
+  g->drain.next_at = sooner(now_ms() + PACE_LAST_MS + (int64_t)(count / ENDS_PER_MS), g->drain.budget_until);
+}
+
 /* Nobody runs, so nobody can fork: this kill reaches all. */
 static void begin_kill(struct guardian *g, struct members *m) {
   struct sweep done;
@@ -138,7 +147,25 @@ static void begin_kill(struct guardian *g, struct members *m) {
   enter_phase(g, DRAIN_KILL);
   kill_frozen(g, &done);
   say_signalled(g, done.sent, done.skipped);
-  g->drain.next_at = sooner(now_ms() + PACE_LAST_MS, g->drain.budget_until);
+  await_ends(g, g->drain.frozen.count);
+}
+
+/*
+ * Two readings of two kinds agree when the whole tree is in the cgroup, and nobody else. Whoever was moved into it is not
+ * ours to kill; then it is left alone, and sweeps do the rest.
+ */
+static void agree_with_cgroup(struct guardian *g, const struct sweep *seen) {
+  struct drain *d = &g->drain;
+  if (!d->cgroup_stops) return;
+#ifndef CUSTODY_WITHOUT_FOREIGN_CHECK
+  if (d->cgroup.count > seen->in_cgroup) {
+    cgroup_thaw(g);
+    d->agreements = 0;
+    d->digest = 0;
+    return;
+  }
+#endif
+  if (seen->running == 0 && seen->living == seen->in_cgroup) d->agreements = AGREEMENTS;
 }
 
 /*
@@ -150,10 +177,17 @@ static void quiesce(struct guardian *g) {
   struct drain *d = &g->drain;
   struct members m = {0};
   struct sweep seen;
+  if (d->cgroup_stops && !cgroup_settled(g)) {
+    pace(g);
+    return;
+  }
+  if (d->cgroup_stops) d->expected = d->cgroup.count;
   sweep(g, &m, SIGSTOP, &seen);
   d->scans++;
   d->agreements = seen.running == 0 && seen.digest == d->digest ? d->agreements + 1 : 0;
   d->digest = seen.running == 0 ? seen.digest : 0;
+  d->expected = seen.running == 0 ? m.count : 0;
+  agree_with_cgroup(g, &seen);
 #ifdef CUSTODY_WITHOUT_AGREEMENT
   d->agreements = AGREEMENTS;
 #endif
@@ -172,10 +206,14 @@ static void kill_again(struct guardian *g) {
   struct members m = {0};
   struct sweep seen;
   sweep(g, &m, SIGKILL, &seen);
-  g->drain.scans++;
-  pace(g);
+  await_ends(g, m.count);
   if (seen.newcomers > 0) enter_phase(g, DRAIN_QUIESCE);
   members_free(&m);
+}
+
+static void begin_freeze(struct guardian *g) {
+  enter_phase(g, DRAIN_QUIESCE);
+  cgroup_freeze(g);
 }
 
 /* A grace is over early when nobody is left to enjoy it but nested guardians, which have not been asked yet. */
@@ -183,7 +221,7 @@ static void wait_politely(struct guardian *g) {
   struct members m = {0};
   struct sweep seen = {.living = 1};
   if (now_ms() < g->drain.grace_until) sweep(g, &m, 0, &seen);
-  if (now_ms() >= g->drain.grace_until || (seen.living == 0 && !m.incomplete)) enter_phase(g, DRAIN_QUIESCE);
+  if (now_ms() >= g->drain.grace_until || (seen.living == 0 && !m.incomplete)) begin_freeze(g);
   else pace_grace(g);
   members_free(&m);
 }

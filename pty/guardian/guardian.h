@@ -67,7 +67,7 @@ struct slot {
 struct spec {
   char *frame;
   size_t frame_bytes;
-  const char *dir, *cwd, *up;
+  const char *dir, *cwd, *up, *cgroup;
   char **argv, **env;
   size_t argc, envc;
   uint64_t umask, handshake_ms, grace_ms, budget_ms;
@@ -108,9 +108,11 @@ struct client {
 struct member {
   pid_t pid, ppid;
   uint64_t start;
+  uint64_t pidfs; /* inode of its pidfd where it was stopped through one; 0: not known */
   char state;
   bool running; /* some thread could still run user code */
   bool ended;   /* a zombie without other threads */
+  bool threaded;
   bool nested;  /* an enrolled guardian: listed, never entered, never signalled but for SIGTERM */
 };
 
@@ -126,9 +128,13 @@ struct drain {
   enum drain_phase phase;
   int64_t grace_until, budget_until, next_at; /* monotonic ms; next_at is when the next step is due */
   uint64_t scans, digest;
+  size_t expected; /* members, when nobody was seen to run */
   unsigned agreements;
   unsigned unfinished; /* walks that their time did not suffice for: the next ones get more */
   bool asked; /* the nested guardians, in this round */
+  bool cgroup_stops; /* the workload's cgroup is frozen, or about to be */
+  int64_t cgroup_until; /* as long the kernel may take for that */
+  struct members cgroup; /* who is in it */
   struct members suspended; /* exactly those that this drain has stopped */
   struct members woken;     /* stopped before the drain, and continued by it to act on SIGTERM */
   struct members frozen;    /* the tree that scans have agreed on, by pid: nobody else is killed */
@@ -142,7 +148,7 @@ struct guardian {
   char boot[40], enclosing[384];
   uint64_t pidns, timens, exe_dev, exe_ino;
   uid_t uid;
-  int link, dir, signals, listener, up, child_pidfd, gate, exec_error, terminal;
+  int link, dir, signals, listener, up, child_pidfd, gate, exec_error, terminal, cgroup_parent, cgroup;
   char build[KNOWN_BUILDS][DIGEST_HEX + 1]; /* digests of other guardian builds that may enrol here */
   size_t builds;
   struct slot slot[SLOTS];
@@ -186,6 +192,7 @@ uint64_t pidfs_number(int pidfd);
 bool identify(pid_t pid, int pidfd, struct identity *out);
 void identity_text(struct text *t, const struct identity *id);
 int signal_verified(pid_t pid, uint64_t start, int number);
+int signal_known(struct member *m, int number);
 
 /* context.c: what the receipts say about the host */
 bool context_read(struct guardian *g);
@@ -261,20 +268,32 @@ bool digest_of(int fd, char hex[DIGEST_HEX + 1]);
 enum { WALK_MS = 100 }; /* for one walk: a tree can grow as fast as it is walked */
 struct visit {
   int64_t until; /* a walk that is not over by then is incomplete */
+  size_t expected; /* members; 0: nobody knows, and whoever runs has to be stopped on the way */
   void (*meet)(void *context, const struct member *one); /* may be NULL; called before the children are entered */
   void *context;
 };
 void members_read(const struct guardian *g, struct members *m, const struct visit *visit);
 bool members_note(struct members *m, const struct member *one);
 const struct member *members_find(const struct members *m, pid_t pid, uint64_t start);
+void members_sort(struct members *m);
 const struct member *members_search(const struct members *by_pid, pid_t pid, uint64_t start);
 void members_free(struct members *m);
 bool each_process(bool (*each)(void *context, pid_t pid), void *context);
+
+/* cgroup.c: a cgroup v2 for the workload, where one may be made */
+void cgroup_enter(struct guardian *g);
+void cgroup_freeze(struct guardian *g);
+void cgroup_thaw(struct guardian *g);
+bool cgroup_settled(struct guardian *g);
+bool cgroup_stops(const struct guardian *g, pid_t pid);
+bool cgroup_kill(struct guardian *g);
+void cgroup_remove(struct guardian *g);
 
 /* sweep.c: one signal to every descendant */
 struct sweep {
   size_t living, running, sent, skipped;
   size_t newcomers; /* living, and not of the tree that was frozen */
+  size_t in_cgroup; /* living, and stopped by the cgroup */
   uint64_t digest;
 };
 void sweep(struct guardian *g, struct members *m, int number, struct sweep *out);

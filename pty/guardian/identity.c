@@ -99,21 +99,28 @@ void identity_text(struct text *t, const struct identity *id) {
 
 /*
  * Sends to exactly this process or to nobody: the descriptor is taken first and the start time is read while it is
- * held, so a pid that was reused in between either differs in start or is a descriptor of a dead process.
+ * held, so a pid that was reused in between either differs in start or is a descriptor of a dead process. Where the
+ * member carries the number of its pidfd already, that is compared instead, which is quicker and sharper.
  * Returns 0 or the error: ESRCH (no such process), ESTALE (another one), EPERM.
  */
-int signal_verified(pid_t pid, uint64_t start, int number) {
-  struct proc_stat stat;
+int signal_known(struct member *m, int number) {
   int result = 0;
-  int pidfd = open_pidfd(pid);
+  int pidfd = open_pidfd(m->pid);
   if (pidfd < 0) return errno == EINVAL ? ESRCH : errno;
 #ifndef CUSTODY_WITHOUT_IDENTITY_CHECK
-  if (!proc_stat(pid, 0, &stat)) result = ESRCH;
-  else if (stat.start != start) result = ESTALE;
-#else
-  (void)stat, (void)start;
+  struct proc_stat stat;
+  uint64_t seen = pidfs_number(pidfd);
+  if (m->pidfs != 0) result = seen == m->pidfs ? 0 : ESTALE;
+  else if (!proc_stat(m->pid, 0, &stat)) result = ESRCH;
+  else if (stat.start != m->start) result = ESTALE;
+  else m->pidfs = seen;
 #endif
   if (result == 0 && signal_pidfd(pidfd, number) != 0) result = errno;
   close(pidfd);
   return result;
+}
+
+int signal_verified(pid_t pid, uint64_t start, int number) {
+  struct member one = {.pid = pid, .start = start};
+  return signal_known(&one, number);
 }

@@ -61,6 +61,7 @@ void launch(struct guardian *g) {
   g->child_pidfd = open_pidfd(g->child.pid);
   if (g->child_pidfd < 0) refuse(g, RC_KERNEL, "pidfd", errno);
   if (!identify(g->child.pid, g->child_pidfd, &g->child)) refuse(g, RC_KERNEL, "identity", errno);
+  cgroup_enter(g);
   release_stdio(g);
   if (!receipt_start(g)) refuse(g, RC_NO_SLOT, "startReceipt", errno);
   step("started");

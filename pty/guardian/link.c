@@ -43,6 +43,7 @@ _Noreturn void refuse(struct guardian *g, int code, const char *at_step, int err
     close(g->gate); /* the child leaves by itself when the gate ends without the gate byte */
     waitpid(g->child.pid, NULL, __WALL);
   }
+  cgroup_remove(g);
   control_close(g);
   enrol_done(g); /* nothing ran, so nothing remains: the enclosing guardian has lost no evidence */
   text_add(&line, "{\"event\":\"refused\",\"step\":\"");

@@ -90,6 +90,7 @@ static void dispatch(struct guardian *g, const struct pollfd *sources) {
  */
 static void settle(struct guardian *g) {
   nested_settle(g);
+  cgroup_remove(g);
   job_end(g);
   g->code = receipt_exit(g) ? 0 : RC_NOT_DURABLE;
   step("exitReceipt");

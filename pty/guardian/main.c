@@ -20,6 +20,7 @@ static struct guardian the_guardian;
 static void start_state(struct guardian *g) {
   g->link = LINK_FD;
   g->dir = g->signals = g->listener = g->up = g->child_pidfd = g->gate = g->exec_error = g->terminal = -1;
+  g->cgroup_parent = g->cgroup = -1;
   g->outcome = (struct outcome){.code = ABSENT, .signal = ABSENT, .error = ABSENT};
   for (int at = 0; at < CLIENTS; at++) g->client[at].fd = g->client[at].pidfd = -1;
 }

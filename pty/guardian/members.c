@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "guardian.h"
@@ -51,7 +52,11 @@ static int by_pid(const void *left, const void *right) {
   return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* The same in a list as members_read leaves it. */
+void members_sort(struct members *m) {
+  if (m->count > 1) qsort(m->list, m->count, sizeof *m->list, by_pid);
+}
+
+/* The same in a list that is sorted, as members_read leaves it. */
 const struct member *members_search(const struct members *m, pid_t pid, uint64_t start) {
   const struct member key = {.pid = pid};
   const struct member *found = m->count == 0 ? NULL : bsearch(&key, m->list, m->count, sizeof key, by_pid);
@@ -150,7 +155,8 @@ static bool look_at(const struct walk *w, pid_t pid, struct member *one) {
   one->ended = (stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1;
   one->nested = is_nested(w->g, pid, stat.start);
   one->running = may_run(pid, pid, stat.state);
-  if (stat.threads > 1) each_number(pid, note_thread, one);
+  one->threaded = stat.threads > 1;
+  if (one->threaded) each_number(pid, note_thread, one);
   return true;
 }
 
@@ -200,10 +206,10 @@ static bool read_children(const struct walk *w, pid_t thread) {
 
 static bool enter_thread(void *context, pid_t thread) { return read_children(context, thread); }
 
-/* Every thread has children of its own. */
-static bool enter(struct walk *w, pid_t pid) {
+/* Every thread has children of its own. A process that makes its first one meanwhile runs, and is looked at again. */
+static bool enter(struct walk *w, pid_t pid, bool threaded) {
   w->pid = pid;
-  return each_number(pid, enter_thread, w);
+  return threaded ? each_number(pid, enter_thread, w) : read_children(w, pid);
 }
 
 static bool note_any(void *context, pid_t pid) {
@@ -228,7 +234,7 @@ static void scan_all(const struct walk *ours) {
   struct members all = {0};
   struct walk w = {.g = ours->g, .m = &all, .visit = ours->visit};
   if (!each_number(0, note_any, &w) || all.incomplete) ours->m->incomplete = true;
-  if (all.count > 0) qsort(all.list, all.count, sizeof *all.list, by_pid);
+  members_sort(&all);
   for (size_t at = 0; at < all.count; at++) {
     if (!hangs_below(w.g, &all, &all.list[at])) continue;
     if (w.visit->meet != NULL) w.visit->meet(w.visit->context, &all.list[at]);
@@ -237,10 +243,19 @@ static void scan_all(const struct walk *ours) {
   members_free(&all);
 }
 
+/*
+ * Whether it is quicker to look at every process there is: a walk opens two files for each member, and every name that is
+ * looked up costs once more when its process ends. Where processes are hidden nothing can be said of those.
+ */
+static bool is_most(const struct guardian *g, size_t members) {
+  struct sysinfo all;
+  return members > 0 && !g->hides_pids && sysinfo(&all) == 0 && members > all.procs / 2;
+}
+
 /* A process that was reparented during the walk was met twice. */
 static void drop_doubles(struct members *m) {
   size_t kept = 0;
-  qsort(m->list, m->count, sizeof *m->list, by_pid);
+  members_sort(m);
   for (size_t at = 0; at < m->count; at++) {
     if (kept == 0 || m->list[kept - 1].pid != m->list[at].pid) m->list[kept++] = m->list[at];
   }
@@ -255,12 +270,12 @@ void members_read(const struct guardian *g, struct members *m, const struct visi
   struct walk w = {.g = g, .m = m, .visit = visit};
   m->count = 0;
   m->incomplete = false;
-  if (!enter(&w, g->self.pid)) {
+  if (is_most(g, visit->expected) || !enter(&w, g->self.pid, false)) {
     scan_all(&w);
     return;
   }
   for (size_t at = 0; at < m->count && !out_of_time(&w); at++) {
-    if (!m->list[at].nested && !m->list[at].ended) enter(&w, m->list[at].pid);
+    if (!m->list[at].nested && !m->list[at].ended) enter(&w, m->list[at].pid, m->list[at].threaded);
   }
-  if (m->count > 1) drop_doubles(m);
+  drop_doubles(m);
 }

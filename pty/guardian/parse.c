@@ -86,6 +86,7 @@ static bool take(struct guardian *g, const char *key, char *value) {
   if (strcmp(key, "dir") == 0) return take_path(&spec->dir, value);
   if (strcmp(key, "cwd") == 0) return take_path(&spec->cwd, value);
   if (strcmp(key, "upSocketDir") == 0) return take_path(&spec->up, value);
+  if (strcmp(key, "cgroup") == 0) return take_path(&spec->cgroup, value);
   if (strcmp(key, "knownGuardian") == 0) return take_build(g, value);
   return take_slots(g, key, value);
 }

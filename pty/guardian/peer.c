@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>

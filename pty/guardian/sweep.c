@@ -28,18 +28,19 @@ static bool concerns(const struct guardian *g, const struct member *m, int numbe
 #ifdef CUSTODY_WITHOUT_FREEZE
   return false;
 #endif
-  return m->running && members_find(&g->drain.unkillable, m->pid, m->start) == NULL;
+  return m->running && !cgroup_stops(g, m->pid) && members_find(&g->drain.unkillable, m->pid, m->start) == NULL;
 }
 
 static void send_one(struct guardian *g, const struct member *m, int number, struct sweep *out) {
-  int error = signal_verified(m->pid, m->start, number);
+  struct member seen = *m;
+  int error = signal_known(&seen, number);
   if (error == 0) out->sent++;
   if (error == EPERM) remember(&g->drain.unkillable, m); /* another user's process: reported, and its end awaited */
-  if (error == 0 && number == SIGSTOP) remember(&g->drain.suspended, m);
+  if (error == 0 && number == SIGSTOP) remember(&g->drain.suspended, &seen);
   if (error != 0 || number != SIGTERM) return;
   /* A stopped process acts on SIGTERM only when it is continued. */
   if (m->state == 'T') remember(&g->drain.woken, m);
-  signal_verified(m->pid, m->start, SIGCONT);
+  signal_known(&seen, SIGCONT);
 }
 
 struct stopping {
@@ -72,7 +73,9 @@ static int64_t walk_end(const struct guardian *g) {
  */
 void sweep(struct guardian *g, struct members *m, int number, struct sweep *out) {
   struct stopping stopping = {.g = g, .out = out};
-  struct visit visit = {.until = walk_end(g), .meet = number == SIGSTOP ? stop_at_once : NULL, .context = &stopping};
+  struct visit visit = {.until = walk_end(g), .context = &stopping};
+  if (number == SIGSTOP) visit.meet = stop_at_once;
+  if (number == SIGSTOP) visit.expected = g->drain.expected;
   *out = (struct sweep){.digest = mixed(g->reaped)}; /* who was reaped since has left the set, which changes it */
   members_read(g, m, &visit);
   for (size_t at = 0; at < m->count; at++) {
@@ -85,6 +88,7 @@ void sweep(struct guardian *g, struct members *m, int number, struct sweep *out)
 #endif
     out->digest += mixed((uint64_t)one->pid ^ mixed(one->start));
     out->living += !one->ended;
+    out->in_cgroup += !one->ended && cgroup_stops(g, one->pid);
     if (!concerns(g, one, number)) {
       out->newcomers += number == SIGKILL && !one->ended;
       continue;
@@ -101,19 +105,28 @@ void sweep(struct guardian *g, struct members *m, int number, struct sweep *out)
 void kill_frozen(struct guardian *g, struct sweep *out) {
   const struct members *m = &g->drain.frozen;
   *out = (struct sweep){0};
+  bool by_cgroup = cgroup_kill(g);
+  members_sort(&g->drain.suspended);
   for (size_t at = 0; at < m->count; at++) {
     out->skipped += m->list[at].nested;
 #ifndef CUSTODY_WITHOUT_SPARING
     if (m->list[at].nested) continue;
 #endif
-    if (!m->list[at].ended) send_one(g, &m->list[at], SIGKILL, out);
+    if (m->list[at].ended) continue;
+    if (by_cgroup && cgroup_stops(g, m->list[at].pid)) {
+      out->sent++;
+      continue;
+    }
+    const struct member *stopped = members_search(&g->drain.suspended, m->list[at].pid, m->list[at].start);
+    send_one(g, stopped != NULL ? stopped : &m->list[at], SIGKILL, out);
   }
 }
 
-/* Undoes exactly what the drain did: whoever was stopped before it stays stopped, or is stopped again. */
+/* Undoes exactly what the drain did, in this order: whoever was stopped before it stays stopped, or is stopped again. */
 void resume_suspended(struct guardian *g) {
   const struct members *stopped = &g->drain.suspended, *woken = &g->drain.woken;
   for (size_t at = 0; at < woken->count; at++) signal_verified(woken->list[at].pid, woken->list[at].start, SIGSTOP);
+  cgroup_thaw(g);
   for (size_t at = 0; at < stopped->count; at++) {
     const struct member *one = &stopped->list[at];
     if (members_find(woken, one->pid, one->start) == NULL) signal_verified(one->pid, one->start, SIGCONT);

@@ -11,6 +11,8 @@ export const helloSchema = z.object({
   /** `lingering`: the receipts are complete, and the terminal is held until its output has been read. */
   phase: z.enum(['gated', 'running', 'rootEnded', 'draining', 'lingering']),
   terminating: z.boolean(),
+  /** Whether the workload has a cgroup of its own; an older guardian makes none. */
+  cgroup: z.boolean().default(false),
 });
 
 export const membersSchema = z.object({

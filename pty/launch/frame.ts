@@ -19,6 +19,8 @@ export interface LaunchFrame {
   readonly budgetMs?: number;
   /** Scope directory of the enclosing guardian, when this one is started inside another scope. */
   readonly upSocketDir?: string;
+  /** A directory of cgroup v2 that is ours to divide; the workload gets a cgroup of its own there, where that can be made. */
+  readonly cgroup?: string;
   /** SHA-256 (hex) of other guardian executables that may enrol as nested ones. */
   readonly knownGuardians?: readonly string[];
   /** The workload gets the terminal on its stdin as its controlling terminal. */
@@ -52,6 +54,7 @@ function optionalLines(frame: LaunchFrame): string[] {
   if (frame.graceMs !== undefined) lines.push(`graceMs=${frame.graceMs}`);
   if (frame.budgetMs !== undefined) lines.push(`budgetMs=${frame.budgetMs}`);
   if (frame.upSocketDir !== undefined) lines.push(`upSocketDir=${frame.upSocketDir}`);
+  if (frame.cgroup !== undefined) lines.push(`cgroup=${frame.cgroup}`);
   for (const digest of frame.knownGuardians ?? []) lines.push(`knownGuardian=${digest}`);
   if (frame.terminal !== undefined) {
     lines.push('terminal=1', `marker=${frame.terminal.marker}`, `lingerMs=${frame.terminal.lingerMs}`);

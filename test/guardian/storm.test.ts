@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { seeded } from '../host/support/random.ts';
 import { bystander } from './support/bystander.ts';
+import { delegatedCgroup } from './support/cgroup.ts';
 import { turns } from './support/fifo.ts';
 import { innerScope } from './support/nestedScopes.ts';
 import { program } from './support/programs.ts';
@@ -23,10 +24,12 @@ interface Growth {
   /** Announcements to wait for before the drain; none when it begins in the middle of everything. */
   readonly ready: (() => Promise<number>)[];
   readonly isAwaited: boolean;
+  /** Set in every other storm, where cgroups can be made: the first scopes to come get one. */
+  readonly cgroup: string | undefined;
 }
 
 async function script(growth: Growth, scopeDir: string, depth: number): Promise<string> {
-  const { random, directory, isAwaited } = growth;
+  const { random, directory, isAwaited, cgroup } = growth;
   const swarm = `'${program('swarm')}'`;
   const lines = Array.from({ length: 1 + random(mostMembers) }, () => {
     const kind = kinds[random(kinds.length)]!;
@@ -36,7 +39,12 @@ async function script(growth: Growth, scopeDir: string, depth: number): Promise<
     const innerDir = join(directory, `scope${growth.inner.length}`);
     growth.inner.push(innerDir);
     const argv = ['sh', '-c', await script(growth, innerDir, depth + 1)];
-    const { command } = await innerScope(innerDir, scopeDir, { argv, graceMs: random(30), env: { STORM: directory } });
+    const { command } = await innerScope(innerDir, scopeDir, {
+      argv,
+      graceMs: random(30),
+      env: { STORM: directory },
+      ...(cgroup && { cgroup }),
+    });
     lines.push(random(2) === 0 ? `${command} &` : `(${command} &)`);
   }
   const t = turns(directory, basename(scopeDir));
@@ -59,13 +67,18 @@ function processesOf(mark: string): number[] {
     .map(Number);
 }
 
-async function weather(seed: number): Promise<void> {
+async function weather(seed: number, delegated: string | undefined): Promise<void> {
   const random = seeded(seed);
   const directory = workDirectory();
-  const growth: Growth = { random, directory, inner: [], ready: [], isAwaited: random(10) < 7 };
+  const cgroup = seed % 2 === 0 ? delegated : undefined;
+  const growth: Growth = { random, directory, inner: [], ready: [], isAwaited: random(10) < 7, cgroup };
   const outerDir = join(directory, 'outer');
   const env = { PATH: process.env.PATH ?? '/usr/bin:/bin', STORM: directory };
-  const outer = await run(['sh', '-c', await script(growth, outerDir, 1)], { scopeDir: outerDir, env });
+  const outer = await run(['sh', '-c', await script(growth, outerDir, 1)], {
+    scopeDir: outerDir,
+    env,
+    ...(cgroup && { cgroup }),
+  });
   for (const ready of growth.ready) await ready();
   const control = await outer.control();
   const bounds = { graceMs: random(2) * random(30), budgetMs: 60_000 };
@@ -76,6 +89,7 @@ async function weather(seed: number): Promise<void> {
   expect(processesOf(`STORM=${directory}`), `seed ${seed}`).toEqual([]);
   expect(await outer.launch.exited, `seed ${seed}`).toEqual({ code: 0, signal: null });
   expect(outer.receipt('exit'), `seed ${seed}`).toMatchObject({ terminated: true, lostNested: 0 });
+  if (cgroup !== undefined) expect(readdirSync(cgroup).filter((name) => name.startsWith('S'))).toEqual([]);
   // Whoever came too late was refused, and has run nothing.
   const begun = growth.inner.filter((scope) => exists(join(scope, 'start.json')));
   if (growth.isAwaited) expect(begun, `seed ${seed}`).toEqual(growth.inner);
@@ -87,9 +101,10 @@ async function weather(seed: number): Promise<void> {
 describe('storms of processes, with guardians inside guardians, drained in the middle (SHUT-02, SHUT-04)', () => {
   it('leave no process, all receipts, every guardian to its own end, and strangers alone', async ({ annotate }) => {
     const stranger = await bystander();
-    for (let seed = 1; seed <= seeds; seed++) await weather(seed);
+    const cgroup = delegatedCgroup();
+    for (let seed = 1; seed <= seeds; seed++) await weather(seed, cgroup);
     expect(await stranger.signalsSeen()).toBe(0);
-    await annotate(`${seeds} storms drained`);
+    await annotate(`${seeds} storms drained, ${cgroup === undefined ? 'none' : 'every other one'} in cgroups`);
   });
 
   it('and a stranger would tell', async () => {

@@ -14,6 +14,7 @@ export interface InnerChanges {
   readonly graceMs?: number;
   readonly budgetMs?: number;
   readonly guardianPath?: string;
+  readonly cgroup?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
