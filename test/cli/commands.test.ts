@@ -153,7 +153,7 @@ describe('every command answers one JSON object', () => {
     expect(paused.next.join()).toContain('custody resume');
     expect((await ask('resume')).data).toEqual({ admission: 'open' });
     const { scopeId } = (await ask('runs', 'exec', goalId, '--', 'sleep', '600')).data;
-    const drained = { settled: [scopeId], unverified: [], blocked: [] };
+    const drained = { settled: [scopeId], unverified: [], blocked: [], assumed: [] };
     expect((await ask('drain', '--grace', '0', '--wait', '1m')).data).toEqual(drained);
     expect((await here.custody(['drain'])).stdout).toBe('there was nothing to drain\n');
   });

@@ -120,9 +120,16 @@ export async function rootEnded(client: ControlClient): Promise<void> {
 }
 
 /** All events of one termination; without a grace nobody is asked first. */
-export async function terminated(client: ControlClient, graceMs = 0): Promise<readonly DrainEvent[]> {
+export async function terminated(
+  client: ControlClient,
+  graceMs = 0,
+  onEvent: () => void = () => {},
+): Promise<readonly DrainEvent[]> {
   const events: DrainEvent[] = [];
-  for await (const event of client.terminate({ graceMs, budgetMs: drainBudgetMs })) events.push(event);
+  for await (const event of client.terminate({ graceMs, budgetMs: drainBudgetMs })) {
+    events.push(event);
+    onEvent();
+  }
   return events;
 }
 

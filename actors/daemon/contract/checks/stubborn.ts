@@ -3,7 +3,7 @@ import { type Bench, controlOf, launchedTalking, receipt, shell, type Talking, t
 
 /** Asked first, and killed when the grace is over. */
 export async function ignoresTerm(bench: Bench): Promise<string | null> {
-  const script = `trap 'echo asked' TERM; echo up; read x; read x; read x`;
+  const script = `trap 'echo asked' TERM; echo up; while read x; do :; done`;
   return drained(bench, await up(bench, script), { graceMs: 100, asked: true });
 }
 
@@ -39,7 +39,9 @@ interface Manner {
 async function drained(bench: Bench, { launch, talk }: Talking, manner: Manner): Promise<string | null> {
   const asked = manner.asked === true ? talk.heard('asked').then(() => true) : Promise.resolve(true);
   asked.catch(() => undefined);
-  const events = await terminated(await controlOf(bench), manner.graceMs);
+  // A shell looks for signals between two commands, so it is given another one to read.
+  const wake = (): void => talk.say('');
+  const events = await terminated(await controlOf(bench), manner.graceMs, wake);
   const { code } = await launch.exited;
   const exit = await receipt(bench.directory, 'exit');
   if (!events.some(({ event }) => event === 'settled') || code !== 0 || exit?.terminated !== true)
