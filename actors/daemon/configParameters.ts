@@ -213,6 +213,13 @@ export const parameters = {
     choices: ['keep', 'none'],
     description: 'Whether what terminals say is written to the disk; none keeps it in memory while they are held.',
   },
+  workGroup: {
+    default: 'auto',
+    unit: null,
+    choices: ['auto', 'none'],
+    description:
+      "Whether guardians get a control group beside the daemon's, where one can be made; limits of its group do not hold there.",
+  },
   serviceManager: {
     default: 'systemctl',
     unit: null,

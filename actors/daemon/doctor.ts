@@ -55,6 +55,7 @@ export async function diagnoseOnline(context: DaemonContext): Promise<readonly C
     health.state === 'ok'
       ? good('health', 'nothing is unaccounted for')
       : bad('health', `${health.state}: ${someOf(health.reasons.map(({ detail }) => detail))}`, 'custody processes'),
+    workGroupCheck(context),
     await terminalCheck(context),
     ...delegations(context),
     ...leftovers(context, places),
@@ -209,6 +210,13 @@ function operatorCheck(places: Places): CheckView {
     return bad(id, message, next.join('; or ') || 'make it readable for this user alone');
   }
 }
+
+/** No fault: where a daemon is killed alone, as by our own unit, nothing depends on it. */
+const workGroupCheck = ({ workGroup: { directory, reason } }: DaemonContext): CheckView =>
+  good(
+    'workGroup',
+    directory === undefined ? `work shares the daemon's control group, and would be killed with it: ${reason}` : reason,
+  );
 
 async function integrityCheck(store: Store): Promise<CheckView> {
   const { ok, problems, checked } = await store.check();

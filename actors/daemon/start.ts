@@ -34,6 +34,7 @@ import { LaunchCoordinator } from './launch/coordinator.ts';
 import { type LaunchPoint, PendingLaunches } from './launch/pendingLaunches.ts';
 import { SlotPool } from './launch/slotPool.ts';
 import { sweepScopes } from './launch/strayOutput.ts';
+import { createWorkGroup, removeWorkGroup } from './launch/workGroup.ts';
 import { createLiveSystem } from './liveSystem.ts';
 import { settleQuarantines } from './quarantine/settle.ts';
 import { type RecoveryCounts, recover } from './recovery.ts';
@@ -44,7 +45,7 @@ import { createObservationService } from './services/observationService.ts';
 import { createOutputDisk } from './services/outputDisk.ts';
 import { createReceiptService } from './services/receiptService.ts';
 import { type StoreWatch, watchStore } from './services/storeWatch.ts';
-import { takeUpShutdown } from './shutdown/shutdown.ts';
+import { type Shutdown, takeUpShutdown } from './shutdown/shutdown.ts';
 import { assertInPlace, recordPlace } from './statePlace.ts';
 import { HostLink } from './terminals/hostLink.ts';
 import { createSessionDeadlines } from './terminals/sessionDeadlines.ts';
@@ -144,6 +145,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
       startMs: hostStartMs,
     },
     worker: { program: options.workerProgram, environment: workerEnvironment(options.env) },
+    workGroup: createWorkGroup(store.installationId, loadedConfig.config.workGroup),
     log,
     version: options.version,
     startedMonoMs: clock.monoMs(),
@@ -159,10 +161,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   host.effects.start();
   context.deadlines.resume();
   context.sessionDeadlines.resume();
-  let leave!: (status?: number) => void;
-  const left = new Promise<number>((resolve) => {
-    leave = (status = 0) => resolve(status);
-  });
+  const { left, leave } = departure();
   if (!takeUpShutdown({ ...context, leave })) context.root.send({ type: 'recovery.completed' });
   await startWorkers(context);
   const served = await serve({ ...context, recovered, leave }, options);
@@ -195,6 +194,14 @@ async function takeUp(context: DaemonContext): Promise<RecoveryCounts> {
 async function settleInterrupted(runtime: Runtime): Promise<void> {
   await endInterruptedChecks(runtime.places.runDir);
   await settleQuarantines(runtime);
+}
+
+function departure(): Pick<Daemon, 'left'> & Shutdown {
+  let leave!: Shutdown['leave'];
+  const left = new Promise<number>((resolve) => {
+    leave = (status = 0) => resolve(status);
+  });
+  return { left, leave };
 }
 
 const hostLimits = ({ config }: LoadedConfig) => ({
@@ -375,6 +382,7 @@ async function takeDown(context: DaemonContext, { server, reachability }: Served
   context.sessionDeadlines.commands.end();
   await context.host.close();
   await context.slotPool.close();
+  removeWorkGroup(context.workGroup);
   context.adapter.close();
   context.store.close();
   // Last, because whoever waits for the end of this daemon waits for this.

@@ -32,6 +32,7 @@ export interface Settings {
   readonly silenceMs: number;
   readonly startupMs: number;
   readonly serviceManager: string;
+  readonly workGroup: string;
 }
 
 /** The program that is launched as the scheduling worker, and the whole environment that it and its checks get. */
@@ -60,6 +61,8 @@ export interface Runtime {
   /** The executable that is launched, and the SHA-256 under which a contract knows it. */
   readonly guardian: { readonly path: string; readonly digest: string };
   readonly ptyHost: PtyHostProgram;
+  /** Where guardians and the PTY host are put, so that the end of the daemon's control group does not reach them. */
+  readonly workGroup: { readonly directory: string | undefined; readonly reason: string };
   readonly worker: WorkerProgram;
   /** The program of a thread that compares a result with its schema. */
   readonly schemaWorker: string;

@@ -6,6 +6,7 @@ import { Conversation } from './conversation.ts';
 import { errnoOf, GuardianLaunchError } from './errors.ts';
 import type { LaunchFrame } from './frame.ts';
 import { encodeFrame } from './frame.ts';
+import { enterGroup } from './group.ts';
 
 type Stream = number | Socket;
 
@@ -20,6 +21,8 @@ export interface LaunchRequest extends LaunchFrame {
    * which its workload shall use. Without it a guardian has a session of its own, and the terminal must be a new one.
    */
   readonly sharesSession?: boolean;
+  /** Directory of the control group that the guardian, and so all of its tree, is put into where that is possible. */
+  readonly groupDirectory?: string | undefined;
 }
 
 /** Both identities and their context, as the guardian read them while neither pid could be reused. */
@@ -112,6 +115,8 @@ async function start(request: LaunchRequest): Promise<Started> {
   });
   const link = child.stdio[3] as Socket;
   const conversation = new Conversation(link);
+  // It starts nobody before it has been told of its work, so nobody of the tree is left where it began.
+  if (request.groupDirectory !== undefined) enterGroup(request.groupDirectory, child.pid!);
   link.write(frame);
   return { child, end, link, conversation, exited, handshakeMs: request.handshakeMs };
 }

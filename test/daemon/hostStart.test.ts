@@ -27,7 +27,9 @@ it('a host that says nothing is ended when its time is up, and is named', async 
   );
   const places = placesOf({ stateDir, env: {} });
   mkdirSync(places.runDir);
-  const parts = { places, ptyHost: { program, limits: {}, startMs: 3_000 } } as Parameters<typeof startHost>[0];
+  const parts = { places, ptyHost: { program, limits: {}, startMs: 3_000 }, workGroup: {} } as Parameters<
+    typeof startHost
+  >[0];
   await expect(startHost(parts)).rejects.toMatchObject({
     code: 'pty_host_failed',
     message: expect.stringContaining('did not listen within 3000 ms'),

@@ -19,7 +19,7 @@ import type { PendingLaunch } from './pendingLaunches.ts';
 import type { TerminalRecipe } from './recipe.ts';
 import { openStdio } from './stdio.ts';
 
-export type StepParts = Pick<Runtime, 'host' | 'store' | 'adapter' | 'config' | 'places' | 'guardian'> & {
+export type StepParts = Pick<Runtime, 'host' | 'store' | 'adapter' | 'config' | 'places' | 'guardian' | 'workGroup'> & {
   readonly terminals: Pick<SessionService, 'launch'>;
   readonly workers: Pick<RemoteLaunches, 'launch'>;
 };
@@ -56,7 +56,7 @@ export async function spawn(parts: StepParts, scopeId: string, pending: PendingL
   if (terminal !== undefined) return spawnInTerminal(parts, request, terminal);
   const files = await openStdio(request.scopeDir, stdin);
   try {
-    return await launchGuardian({ ...request, stdio: files.stdio });
+    return await launchGuardian({ ...request, stdio: files.stdio, groupDirectory: parts.workGroup.directory });
   } finally {
     await files.close();
   }

@@ -12,7 +12,7 @@ import { withSocketAddress } from '../../runtime/places.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { presenceOf, recordHost, startHost, waysOut } from './hostProcess.ts';
 
-type Parts = Pick<Runtime, 'places' | 'adapter' | 'log' | 'ptyHost' | 'store' | 'clock'>;
+type Parts = Pick<Runtime, 'places' | 'adapter' | 'log' | 'ptyHost' | 'workGroup' | 'store' | 'clock'>;
 
 /** Between two attempts to reach a host that is there and silent; each waits for an answer besides. */
 const againMs = 500;

@@ -9,10 +9,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { type ProcessIdentity, processIdentitySchema } from '../../../machines/identity.ts';
+import { enterGroup } from '../../../pty/launch/group.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 
-type Parts = Pick<Runtime, 'places' | 'adapter' | 'log' | 'ptyHost' | 'store'>;
+type Parts = Pick<Runtime, 'places' | 'adapter' | 'log' | 'ptyHost' | 'store' | 'workGroup'>;
 
 const recordOf = ({ places }: Parts): string => join(places.runDir, 'pty-host.json');
 
@@ -96,6 +97,9 @@ export async function startHost(parts: Parts): Promise<number> {
       stdio: ['ignore', log, log, 'pipe'],
     });
     child.on('error', () => {}); // told by the end of the pipe
+    const { directory } = parts.workGroup;
+    // Nobody can have asked it for a terminal yet.
+    if (directory !== undefined && child.pid !== undefined) enterGroup(directory, child.pid);
     const timer = setTimeout(() => end.abort(), startMs);
     const said = await firstLine(child.stdio[3] as Readable).finally(() => clearTimeout(timer));
     child.unref();
