@@ -56,7 +56,10 @@ export async function spawn(parts: StepParts, scopeId: string, pending: PendingL
   if (terminal !== undefined) return spawnInTerminal(parts, request, terminal);
   const files = await openStdio(request.scopeDir, stdin);
   try {
-    return await launchGuardian({ ...request, stdio: files.stdio, groupDirectory: parts.workGroup.directory });
+    const { directory } = parts.workGroup;
+    // The guardian divides the group that it is in: what it ends has a part of it, and nobody else is there.
+    const own = directory === undefined ? {} : { groupDirectory: directory, cgroup: directory };
+    return await launchGuardian({ ...request, ...own, stdio: files.stdio });
   } finally {
     await files.close();
   }

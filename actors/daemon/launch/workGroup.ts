@@ -3,7 +3,7 @@
  * the daemon (`cgroup.kill`, `KillMode=control-group`) does not reach them there. It can be had where the group around the
  * daemon's own is writable, as below `systemd --user`. Where it cannot, work shares the daemon's group, and `doctor` says so.
  */
-import { accessSync, constants, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 export interface WorkGroup {
@@ -34,6 +34,9 @@ export function createWorkGroup(installationId: string, setting: string): WorkGr
 export function removeWorkGroup({ directory }: WorkGroup): void {
   if (directory === undefined) return;
   try {
+    // A guardian that was killed has left the part of its workload.
+    for (const { name } of readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory()))
+      rmdirSync(join(directory, name));
     rmdirSync(directory);
   } catch {
     // Work that goes on keeps it, and the next daemon finds it.
