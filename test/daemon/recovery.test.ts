@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { isGone, statOf } from '../guardian/support/processes.ts';
 import type { TestDaemon } from '../support/daemon.ts';
-import { failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
-import { startReceipt } from '../support/daemonLeftovers.ts';
+import { failingDaemonCommand, holdAt, killAt } from '../support/daemonFailpoints.ts';
+import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
 import { loseGuardian } from './support/lostGuardian.ts';
 import {
   fenceStory,
@@ -90,6 +92,62 @@ describe('the replacement of a worker', () => {
     expect(shown.blockers.map((blocker) => blocker.scopeId)).toEqual([scopeId]);
     expect(startReceipt(daemon.scopeDir(scopeId))).toBeDefined();
     expect(await workerScopes(daemon)).toHaveLength(1);
+  });
+
+  it('REC-01 keeps a second one out at once, and names who is at work', async () => {
+    const daemon = await workingDaemon({ env: { CUSTODY_SILENCE_MS: '400' } }).start();
+    await ticked(daemon);
+    const { pid, scopeId } = await workerOf(daemon);
+    const { guardian } = startReceipt(daemon.scopeDir(scopeId))!;
+    // Its end cannot be proved as long as its guardian is stopped, so the recovery stays where it is.
+    signalVerified(guardian, 'SIGSTOP');
+    onTestFinished(() => void signalVerified(guardian, 'SIGCONT'));
+    process.kill(pid!, 'SIGSTOP');
+    await daemon.event({ type: 'recovery.started' }, ({ payload }) => payload.reason === 'worker_silent');
+    const since = await positionOf(daemon);
+    for (const _ of [1, 2]) {
+      const refusal = await daemon.refusal('recover', { now: true });
+      expect(refusal).toMatchObject({ code: 'fence_busy', exitCode: 7, details: { holder: 'recovery' } });
+    }
+    expect(await fenceStory(daemon, since)).toEqual([]);
+    signalVerified(guardian, 'SIGCONT');
+    await ticked(daemon, since);
+  });
+
+  it('REC-03 waits for what the old one had on its way', async () => {
+    const daemon = await workingDaemon({ check: 'true' }).start(failingDaemonCommand());
+    await ticked(daemon);
+    const { goalId } = await daemon.call('goals.add', { title: 'a', repo: daemon.home.repo, request: 'x\n' });
+    await daemon.call('worktrees.add', { goalId });
+    const held = await holdAt(daemon, { at: 'before handshake' });
+    await daemon.call('goals.queue', { id: goalId });
+    await held.reached();
+    const since = await positionOf(daemon);
+    await killWorker(daemon);
+    await daemon.event({ since, type: 'ownership.rescanned' });
+    const abandoned = await daemon.event({ since, type: 'launch.abandoned' });
+    const launched = await daemon.event({ since, type: 'replacement.launched' });
+    expect(abandoned.position).toBeLessThan(launched.position);
+    await held.letGo();
+    // The next worker begins it anew.
+    expect((await daemon.event({ since, actor: goalId, type: 'receipt.recorded' })).payload.verdict).toBe('accepted');
+  });
+
+  it('REC-10 removes what earlier programs coordinated with, unread, and nothing else', async () => {
+    const daemon = await workingDaemon().start();
+    await ticked(daemon);
+    const before = await positionOf(daemon);
+    await daemon.kill('SIGTERM');
+    const run = join(daemon.home.stateDir, 'run');
+    const names = ['execution-coordination.json', 'cancellation-journal-7.jsonl'];
+    const others = ['execution-coordination.json.bak', 'cancellation-journal-.jsonl', 'mine.json'];
+    for (const name of [...names, ...others]) writeFileSync(join(run, name), '{"malformed');
+    symlinkSync(join(run, 'mine.json'), join(run, 'execution-coordination-9.json'));
+    await daemon.start();
+    await tickingWorker(daemon);
+    expect(readdirSync(run).filter((name) => names.includes(name))).toEqual([]);
+    expect(readdirSync(run)).toEqual(expect.arrayContaining([...others, 'execution-coordination-9.json']));
+    expect(await daemon.events({ since: before })).toEqual([]);
   });
 
   it('REC-07 keeps nobody else from being ended on time while it is refused', async () => {

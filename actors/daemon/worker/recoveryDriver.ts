@@ -125,13 +125,18 @@ export class RecoveryDriver {
       this.#release = undefined;
       return true;
     }
+    return this.#hold();
+  }
+
+  /** Before the record says that a recovery has begun, so that nobody comes between. */
+  #hold(): boolean {
     this.#release ??= this.#parts.exclusive.tryHold(recoveryVerb);
     return this.#release !== undefined;
   }
 
   async #begin(fence: FenceSnapshot): Promise<void> {
     const reason = this.#reasonToBegin(fence);
-    if (reason === undefined || this.#parts.exclusive.holder !== undefined) return;
+    if (reason === undefined || !this.#hold()) return;
     const living = livingWorkers(this.#parts);
     const newest = living.at(-1);
     const last = fence.context.replacement;
@@ -209,6 +214,7 @@ export class RecoveryDriver {
     const isDue = retryAt === null || retryAt.bootId !== clock.bootId() || clock.monoMs() >= retryAt.monoMs;
     if (!isDue && !this.#isAskedFor) return this.#wakeAt(retryAt.monoMs);
     const reason = this.#isAskedFor ? 'operator' : 'backoff';
+    if (!this.#hold()) return;
     this.#isAskedFor = false;
     await this.#tell('recovery.retry', { reason });
   }

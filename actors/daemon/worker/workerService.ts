@@ -16,6 +16,7 @@ import type { CheckParts } from './parts.ts';
 import { WorkerPresence } from './presence.ts';
 import { RecoveryDriver } from './recoveryDriver.ts';
 import type { RemoteLaunches } from './remoteLaunches.ts';
+import { removeRetiredInputs } from './retiredInputs.ts';
 import { targetOf } from './target.ts';
 
 export interface WorkerServiceParts extends Omit<CheckParts, 'admission' | 'isAdmitting' | 'workerIdentity' | 'say'> {
@@ -59,6 +60,7 @@ export class WorkerService {
   /** Opens the door and takes up whatever phase a recovery was in. */
   async start(): Promise<void> {
     const { places, guardian } = this.#parts;
+    removeRetiredInputs(this.#parts);
     if (this.#configuredTarget === undefined && this.driver.fence === undefined) return;
     this.#door = await openDoor({
       path: places.workerSocket,

@@ -35,8 +35,11 @@ export async function killWorker(daemon: TestDaemon): Promise<void> {
   process.kill(pid!, 'SIGKILL');
 }
 
-export const positionOf = async (daemon: TestDaemon): Promise<number> =>
-  ((await daemon.attempt('status', {})) as { journalPosition: number }).journalPosition;
+/** Asked with a call that waits for nobody. */
+export async function positionOf(daemon: TestDaemon): Promise<number> {
+  const reply = await daemon.attempt('config', {});
+  return reply.ok ? reply.journalPosition : 0;
+}
 
 /** What the fence was told, in the order of the journal. */
 export async function fenceStory(daemon: TestDaemon, since = 0): Promise<string[]> {
