@@ -60,6 +60,28 @@ describe('OWN-10, JRN-10, ruling 27: a damaged row fails for its own actor and f
     await turn.release();
   });
 
+  it('SHUT-01 of a run: the scope that nobody is registered for any more is drained with everybody else', async () => {
+    const { daemon, scopeId } = await damaged('runId');
+    const { goalId } = await daemon.goal();
+    const other = await daemon.exec(goalId, 'exec sleep 600');
+    const { settled, blocked } = await daemon.call('drain', {});
+    expect([[...settled].sort(), blocked]).toEqual([[scopeId, other.scopeId!].sort(), []]);
+    expect(await daemon.scope(scopeId)).toMatchObject({ assessment: { state: 'exited', proof: 'own_receipt' } });
+    expect(await daemon.call('daemon.stop', {})).toMatchObject({ stopped: true });
+  });
+
+  it('SHUT-01 of a scope: the daemon does not leave before it, and everybody else is drained', async () => {
+    const { daemon, turn, scopeId } = await damaged('scopeId');
+    const { goalId } = await daemon.goal();
+    const other = await daemon.exec(goalId, 'exec sleep 600');
+    expect(await daemon.refusal('daemon.stop', {})).toMatchObject({
+      code: 'drain_blocked',
+      exitCode: 6,
+      details: { settled: [other.scopeId], blocked: [scopeId] },
+    });
+    await turn.release();
+  });
+
   it.each([
     ['goalId', 'goals.list'],
     ['generationId', 'worktrees.list'],
