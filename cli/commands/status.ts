@@ -19,7 +19,8 @@ export function registerStatus(program: Command): void {
     program
       .command('processes')
       .description('scopes with their assessment, guardian and members')
-      .option('-a, --all', 'also those that are proved exited')
+      .option('-a, --all', 'a census besides: what else runs here that has to do with this installation')
+      .option('--released', 'also scopes that are proved exited')
       .action(action(processes)),
     'custody processes --all',
   );
@@ -43,7 +44,12 @@ async function status(invocation: Invocation): Promise<number> {
   return invocation.output.answer(await invocation.call('status', {}), statusLines);
 }
 
-async function processes(invocation: Invocation, { all }: { readonly all?: boolean }): Promise<number> {
-  const answer = await invocation.call('processes', { all });
+interface ProcessesOptions {
+  readonly all?: boolean;
+  readonly released?: boolean;
+}
+
+async function processes(invocation: Invocation, { all, released }: ProcessesOptions): Promise<number> {
+  const answer = await invocation.call('processes', { all, released });
   return invocation.output.answer(answer, processLines, ({ scopes }) => scopes.map(({ scopeId }) => scopeId));
 }

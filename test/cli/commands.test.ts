@@ -131,7 +131,7 @@ describe('every command answers one JSON object', () => {
   it('status, processes, events', async () => {
     expect((await ask('status')).data).toMatchObject({ health: { state: 'ok' }, coverageClass: 'guarded' });
     expect((await ask('processes')).data.scopes).toEqual([]);
-    expect((await ask('processes', '--all')).data.scopes.length).toBeGreaterThan(0);
+    expect((await ask('processes', '--released')).data.scopes.length).toBeGreaterThan(0);
     const { events, nextPosition } = (await ask('events', '--since', '0', '--limit', '3')).data;
     expect(events).toHaveLength(3);
     const positions = async (...words: string[]) =>

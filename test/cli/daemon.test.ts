@@ -34,7 +34,7 @@ describe('the daemon', () => {
     expect(stopped).toMatchObject({ stopped: true, settled: [scopeId], blocked: [] });
     expect(refused(await here.custody(['daemon', 'status', '--json'])).code).toBe('daemon_not_running');
     expect(refused(await here.custody(['daemon', 'stop', '--json']))).toMatchObject({ exitCode: 10 });
-    expect((await here.ask(['processes', '--all'])).data.scopes).toContainEqual(
+    expect((await here.ask(['processes', '--released'])).data.scopes).toContainEqual(
       expect.objectContaining({ scopeId, assessment: { state: 'exited', proof: 'own_receipt' } }),
     );
   });

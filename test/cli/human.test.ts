@@ -44,6 +44,7 @@ describe('for people', () => {
     ['runs', 'list'],
     ['runs', 'show', 'RUN'],
     ['processes', '--all'],
+    ['processes', '--released'],
     ['events', '--limit', '500'],
   ];
 

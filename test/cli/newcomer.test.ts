@@ -40,7 +40,7 @@ describe('a newcomer', () => {
   it('meets one word for one thing: running, ended, proved, held open', async () => {
     expect(await seen('runs', 'show', runId)).toContain('proved (own receipt)');
     expect(await seen('runs', 'list')).toContain('proved (own receipt)');
-    expect(await seen('processes', '--all')).toContain('proved (own receipt)');
+    expect(await seen('processes', '--released')).toContain('proved (own receipt)');
     const launched = await seen('runs', 'exec', goalId, '--', 'sleep', '600');
     expect(launched).toMatch(/state +running/);
     expect(launched).not.toContain('summary');

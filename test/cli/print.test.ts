@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { line, printable, terminalSafeJson } from '../../cli/print/escape.ts';
+import { processLines } from '../../cli/print/processes.ts';
 import { duration, size } from '../../cli/print/quantity.ts';
 import { sessionLines, sessionTable } from '../../cli/print/sessions.ts';
 import { plain, styleFor } from '../../cli/print/style.ts';
@@ -155,4 +156,45 @@ it('a session of which something is missing is never called complete', () => {
   expect(told).toMatch(/^output +read to the end, 5 B, missing: oldest dropped$/m);
   expect(told).not.toContain('complete');
   expect(whole).toMatch(/^output +complete, 5 B$/m);
+});
+
+it('processes stand under the scope that theirs is nested in, and a name that a process chose does no harm', () => {
+  const scope = {
+    scopeId: 'S1',
+    parentScopeId: null,
+    assessment: { state: 'live' },
+    holdsSlot: true,
+    runId: 'R1',
+    guardianPid: 1,
+    workloadPid: 2,
+    summary: 'running',
+    termination: 'idle',
+    unresponsiveSince: null,
+    delegators: ['tmux'],
+    members: [{ pid: 2, state: 'S', name: '\u001b[31mred' }],
+    membersTotal: 1,
+  };
+  const nested = { ...scope, scopeId: 'S2', parentScopeId: 'S1', delegators: [], members: [], membersTotal: 0 };
+  const other = { ...nested, scopeId: 'S3', parentScopeId: 'S9' };
+  const escapee = { pid: 7, ppid: 1, name: 'evil\u001b]0;x\u0007', scopeId: 'S1', generationId: 'W1' };
+  const census = {
+    infrastructure: [{ what: 'daemon', pid: 5 }],
+    escapees: [escapee],
+    escapeesTotal: 3,
+    looked: 9,
+    complete: false,
+  };
+  const lines = processLines({ scopes: [nested, scope, other], census } as never, plain);
+  for (const harm of ['\u001b', '\u0007']) expect(lines.join('\n')).not.toContain(harm);
+  const at = (text: string) => lines.findIndex((line) => line.includes(text));
+  expect(lines[at('S2')]).toMatch(/^ {2}S2/);
+  expect([at('S1'), at('tmux'), at('red'), at('S2'), at('S3')]).toEqual([1, 2, 3, 4, 5]);
+  expect(lines.slice(6)).toEqual([
+    'infrastructure',
+    '    5 daemon',
+    "in no scope's tree, not proof of anything",
+    expect.stringMatching(/^ {4}7 evil.*started in S1, stands in W1$/),
+    '    and 2 more',
+    '    not every process of this user could be looked into',
+  ]);
 });

@@ -63,7 +63,7 @@ async function failingLaunches(daemon: TestDaemon, goalId: string): Promise<void
 async function everyAnswer(daemon: TestDaemon, run: { runId: string; goalId: string }): Promise<string> {
   const answers = [
     await daemon.call('status', {}),
-    await daemon.call('processes', { all: true }),
+    await daemon.call('processes', { released: true }),
     await daemon.call('runs.list', {}),
     await daemon.call('runs.show', { id: run.runId }),
     await daemon.call('goals.list', {}),

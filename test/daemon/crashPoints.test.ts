@@ -132,7 +132,7 @@ describe('SIGKILL of the daemon at every step of a launch (GRD-06, GRD-07, RUN-0
     await daemon.start(failingDaemonCommand());
     const { checks } = await daemon.call('doctor', {});
     expect(checks.filter(({ ok }) => !ok)).toEqual([]);
-    const { scopes } = await daemon.call('processes', { all: true });
+    const { scopes } = await daemon.call('processes', { released: true });
     const known = new Set(scopes.map(({ scopeId }) => scopeId));
     expect(left.filter((name) => !known.has(name))).toHaveLength(1);
     expect(directories().filter((name) => !known.has(name))).toEqual([]);

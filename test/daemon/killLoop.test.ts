@@ -120,7 +120,7 @@ describe('JRN-01, FAULT-01, FAULT-02, FAULT-09: the daemon killed under load', (
       // A lost answer does not mean an unknown run: everything that was reserved was asked for here.
       const reserved = await daemon.events({ type: 'run.reserved' });
       expect(reserved.map(({ actor }) => actor.id).sort()).toEqual(runs.map(({ data }) => data.runId).sort());
-      const { scopes } = await daemon.call('processes', { all: true });
+      const { scopes } = await daemon.call('processes', { released: true });
       expect(scopes.filter(({ assessment }) => assessment.state !== 'exited')).toEqual([]);
       const { checks } = await daemon.call('doctor', {});
       expect(checks.filter(({ ok }) => !ok)).toEqual([]);

@@ -156,7 +156,7 @@ export class TestDaemon {
 
   /** The scope as `processes` shows it. */
   async scope(scopeId: string | null) {
-    const { scopes } = await this.call('processes', { all: true });
+    const { scopes } = await this.call('processes', { released: true });
     return scopes.find((scope) => scope.scopeId === scopeId)!;
   }
 

@@ -156,7 +156,8 @@ export const callSchemas = {
   'agent.needInput': z.strictObject({ session, reason: z.string().max(500).default('question') }),
   'agent.boundary': z.strictObject({ session, name: z.string().min(1).max(64) }),
   'agent.goal': z.strictObject({ session }),
-  processes: z.strictObject({ all: z.boolean().optional() }),
+  /** `released`: also what is proved exited. `all`: a census of this machine besides, for this moment. */
+  processes: z.strictObject({ all: z.boolean().optional(), released: z.boolean().optional() }),
   /** What follows `since`; without it the newest, in order all the same. */
   events: z.strictObject({
     since: z.int().min(0).optional(),

@@ -2,6 +2,7 @@
 import type {
   AssessmentView,
   CaptureView,
+  CensusView,
   CheckView,
   ConfigValueView,
   ContainmentCheckView,
@@ -67,7 +68,8 @@ export interface CallResults {
     readonly boundary: string;
   };
   readonly 'agent.goal': GoalDetailView;
-  readonly processes: { readonly scopes: readonly ScopeView[] };
+  /** `census` is null unless it was asked for. */
+  readonly processes: { readonly scopes: readonly ScopeView[]; readonly census: CensusView | null };
   readonly events: { readonly events: readonly EventView[]; readonly nextPosition: number };
   readonly doctor: { readonly checks: readonly CheckView[] };
   readonly config: { readonly values: readonly ConfigValueView[]; readonly file: string };

@@ -58,6 +58,28 @@ export interface ProcessView {
   readonly name?: string;
 }
 
+/** What runs on this machine at this moment that has to do with this installation, besides the members of its scopes. */
+export interface CensusView {
+  readonly infrastructure: readonly { readonly what: 'daemon' | 'terminals' | 'worker'; readonly pid: number }[];
+  /** Proof of nothing: they look like work of a scope and are in the tree of none. */
+  readonly escapees: readonly EscapeeView[];
+  readonly escapeesTotal: number;
+  /** Processes of this user that were looked into. */
+  readonly looked: number;
+  /** False when some of them did not let themselves be looked into, or there were too many. */
+  readonly complete: boolean;
+}
+
+export interface EscapeeView {
+  readonly pid: number;
+  readonly ppid: number;
+  readonly name?: string;
+  /** The scope that its environment names. */
+  readonly scopeId: string | null;
+  /** The worktree that its working directory lies in. */
+  readonly generationId: string | null;
+}
+
 export interface ScopeView {
   readonly scopeId: string;
   readonly kind: 'guardian' | 'effect' | 'external';

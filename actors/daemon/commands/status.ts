@@ -11,6 +11,7 @@ import { slotsInUse } from '../launch/admission.ts';
 import type { RecoveryCounts } from '../recovery.ts';
 import { admissionOf, lifecycleOf } from '../root.ts';
 import { scopeView, statePath } from '../views/scopeView.ts';
+import { censusOf } from './census.ts';
 
 export async function status(
   context: DaemonContext & { readonly recovered: RecoveryCounts },
@@ -100,13 +101,17 @@ export async function processes(
   context: DaemonContext,
   args: ParsedArguments<'processes'>,
 ): Promise<Answer<CallResults['processes']>> {
-  const listed = [...everyActor(context.host, 'executionScope', args.all ? {} : { released: false })];
+  const listed = [...everyActor(context.host, 'executionScope', args.released ? {} : { released: false })];
   const intact = listed.flatMap(({ snapshot }) => (snapshot === 'corrupt' ? [] : [snapshot]));
   const members = await askGuardians(context, intact);
   const scopes = listed.map(({ id, snapshot }) =>
     snapshot === 'corrupt' ? corruptView(id) : scopeView(context, snapshot, members.get(id)),
   );
-  return { data: { scopes }, exitCode: scopes.some(({ assessment }) => assessment.state === 'unverified') ? 5 : 0 };
+  const census = args.all ? censusOf(context) : null;
+  return {
+    data: { scopes, census },
+    exitCode: scopes.some(({ assessment }) => assessment.state === 'unverified') ? 5 : 0,
+  };
 }
 
 const corruptView = (scopeId: string): ScopeView => ({

@@ -1,7 +1,7 @@
 import type { ProcessIdentity } from '../../../machines/identity.ts';
 import type { Sample } from '../sample.ts';
 import { CaptureError, captureIdentity } from './capture.ts';
-import { listProcesses, type SeenProcess, sameProgram } from './census.ts';
+import { listProcesses, type SeenProcess, type Survey, type SurveyRequest, sameProgram, surveyed } from './census.ts';
 import { monotonicMs } from './clock.ts';
 import { type ContextProblem, type ContextResult, isProblem, type OwnProcess, readContext } from './context.ts';
 import { beganInOrder } from './identity.ts';
@@ -136,6 +136,11 @@ export class LinuxAdapter {
   /** What else the program with this pid consists of, itself included; one look at every process of the machine. */
   sameProgram(pid: number): readonly SeenProcess[] {
     return sameProgram(listProcesses(this.#eyes.proc, this.#eyes.procRoot), pid);
+  }
+
+  /** Looks into every process of this user, once; for what somebody asks for at this moment. */
+  survey(request: SurveyRequest): Survey {
+    return surveyed(this.#eyes.proc, this.#eyes.procRoot, request);
   }
 
   /** Whether a process has a file open at this moment, for display; undefined when it does not let us look. */

@@ -53,3 +53,62 @@ export function sameProgram(processes: readonly SeenProcess[], pid: number): rea
   }
   return found;
 }
+
+export interface SurveyRequest {
+  readonly uid: number;
+  /** A variable of the environment that a process was started with. */
+  readonly variable: string;
+  /** Without symbolic links in them. */
+  readonly directories: readonly string[];
+}
+
+/** What a process was started with, or where it stands now; either can be somebody else's doing. */
+export interface Trace {
+  readonly process: SeenProcess;
+  readonly value: string | undefined;
+  readonly directory: string | undefined;
+}
+
+export interface Survey {
+  readonly processes: readonly SeenProcess[];
+  readonly traces: readonly Trace[];
+  readonly looked: number;
+  /** Of this user, and not to be looked into: they have ended meanwhile, changed their user, or are too many. */
+  readonly skipped: number;
+}
+
+/** Nobody waits for more: at some ten microseconds each, this is a fraction of a second. */
+const mostLooked = 20_000;
+const environmentBytes = 131_072;
+
+export function surveyed(proc: ProcReader, procRoot: string, request: SurveyRequest): Survey {
+  const processes = listProcesses(proc, procRoot);
+  const own = processes.filter(({ uid }) => uid === request.uid);
+  const buffer = Buffer.allocUnsafe(environmentBytes);
+  const traces: Trace[] = [];
+  let looked = 0;
+  for (const process of own.slice(0, mostLooked)) {
+    try {
+      const directory = `${procRoot}/${process.pid}`;
+      const value = variableIn(buffer.subarray(0, proc.read(`${directory}/environ`, buffer)), request.variable);
+      const at = enclosing(proc.link(`${directory}/cwd`), request.directories);
+      looked += 1;
+      if (value !== undefined || at !== undefined) traces.push({ process, value, directory: at });
+    } catch {
+      // It has ended, or is not ours to look into.
+    }
+  }
+  return { processes, traces, looked, skipped: own.length - looked };
+}
+
+function variableIn(environment: Buffer, name: string): string | undefined {
+  const entry = environment
+    .toString('latin1')
+    .split('\0')
+    .find((one) => one.startsWith(`${name}=`));
+  return entry?.slice(name.length + 1);
+}
+
+/** A directory that was removed from under a process is shown with a word behind it (proc_pid_cwd(5)). */
+const enclosing = (cwd: string, directories: readonly string[]): string | undefined =>
+  directories.find((one) => cwd === one || cwd.startsWith(`${one}/`) || cwd === `${one} (deleted)`);

@@ -1,0 +1,20 @@
+/** Who descends from whom, in one listing of processes. */
+
+interface Listed {
+  readonly pid: number;
+  readonly ppid: number;
+}
+
+/** The pids of these processes and of everybody below them. */
+export function descendantsOf(processes: readonly Listed[], roots: Iterable<number>): ReadonlySet<number> {
+  const children = new Map<number, number[]>();
+  for (const { pid, ppid } of processes) {
+    const siblings = children.get(ppid);
+    if (siblings === undefined) children.set(ppid, [pid]);
+    else siblings.push(pid);
+  }
+  // A set is walked in the order in which it grows.
+  const found = new Set(roots);
+  for (const pid of found) for (const child of children.get(pid) ?? []) found.add(child);
+  return found;
+}
