@@ -329,6 +329,11 @@ export class Session {
 
 /** An optional field that is absent, as `exactOptionalPropertyTypes` has it. */
 function withoutUndefined(launch: RequestOf<'open'>['launch']) {
-  const { graceMs, budgetMs, ...rest } = launch;
-  return { ...rest, ...(graceMs === undefined ? {} : { graceMs }), ...(budgetMs === undefined ? {} : { budgetMs }) };
+  const { graceMs, budgetMs, cgroup, ...rest } = launch;
+  return {
+    ...rest,
+    ...(graceMs === undefined ? {} : { graceMs }),
+    ...(budgetMs === undefined ? {} : { budgetMs }),
+    ...(cgroup === undefined ? {} : { cgroup }),
+  };
 }

@@ -34,6 +34,8 @@ const launch = z.object({
   handshakeMs: z.int().positive(),
   graceMs: count.optional(),
   budgetMs: count.optional(),
+  /** A host of an older version passes it over. */
+  cgroup: z.string().optional(),
 });
 
 const transcript = z.object({

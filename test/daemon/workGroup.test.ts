@@ -48,7 +48,13 @@ describe('a control-group kill of the daemon', () => {
     expect(groupOf(daemon.pid)).toBe(`/${basename(around)}/daemon.service`);
     const own = groupOf(guardian.pid);
     // The workload of a guardian that was told of the group has a part of it for itself.
-    expect(others.map(({ pid }) => groupOf(pid))).toEqual([own, `${own}/${one.scopeId}`, own, own, own]);
+    expect(others.map(({ pid }) => groupOf(pid))).toEqual([
+      own,
+      `${own}/${one.scopeId}`,
+      own,
+      `${own}/${session.scopeId}`,
+      own,
+    ]);
     expect(own).toMatch(new RegExp(`^/${basename(around)}/custody-[^/]+$`));
     expect(await workGroupOf(daemon)).toContain(own);
 

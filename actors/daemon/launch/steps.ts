@@ -53,12 +53,14 @@ export async function spawn(parts: StepParts, scopeId: string, pending: PendingL
   const { terminal, stdin, startedBy } = pending.recipe;
   const request = requestOf(parts, scopeId, pending);
   if (startedBy === 'worker') return parts.workers.launch(request);
-  if (terminal !== undefined) return spawnInTerminal(parts, request, terminal);
+  const { directory } = parts.workGroup;
+  // The guardian divides the group that it is in: what it ends has a part of it, and nobody else is there.
+  const divided = directory === undefined ? {} : { cgroup: directory };
+  // Below the PTY host it is in the group already.
+  if (terminal !== undefined) return spawnInTerminal(parts, { ...request, ...divided }, terminal);
   const files = await openStdio(request.scopeDir, stdin);
   try {
-    const { directory } = parts.workGroup;
-    // The guardian divides the group that it is in: what it ends has a part of it, and nobody else is there.
-    const own = directory === undefined ? {} : { groupDirectory: directory, cgroup: directory };
+    const own = directory === undefined ? {} : { groupDirectory: directory, ...divided };
     return await launchGuardian({ ...request, ...own, stdio: files.stdio });
   } finally {
     await files.close();
