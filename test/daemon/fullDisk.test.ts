@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ApiError } from '../../actors/daemon/api/views.ts';
@@ -63,6 +63,7 @@ describe('FAULT-08, JRN-10, linux cases 26 and 27: the disk is full', () => {
       requestId: 'on a full disk',
     };
     expect(await daemon.refusal('goals.add', change)).toMatchObject({ exitCode: 10 });
+    expect(readdirSync(daemon.inside(join(daemon.home.stateDir, 'requests')))).toHaveLength(1);
     await expectReadable(daemon, run, goalId);
 
     // Its space was reserved before it was launched.
