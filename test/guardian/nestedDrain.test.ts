@@ -5,6 +5,7 @@ import { controlClient } from '../../pty/launch/control.ts';
 import type { DrainEvent } from '../../pty/launch/controlMessages.ts';
 import { eventually } from '../support/eventually.ts';
 import { holdInShell, turns } from './support/fifo.ts';
+import { launcherCommand } from './support/launcher.ts';
 import type { InnerChanges } from './support/nestedScopes.ts';
 import { innerScope } from './support/nestedScopes.ts';
 import { inState, isAlive, statOf } from './support/processes.ts';
@@ -95,6 +96,20 @@ describe('the order of ends', () => {
     expect(outer.receipt('exit')).toMatchObject({ terminated: true, lostNested: 0 });
     const last = [atNs(quickDir!, 'exit'), atNs(slowDir!, 'exit'), atNs(outerDir!, 'status')];
     expect(last).toEqual([...last].sort((x, y) => Number(x - y)));
+  });
+
+  it('a nested guardian that holds its terminal for a frozen reader has completed its receipts: the reader is ended', async () => {
+    const directory = workDirectory();
+    const [outerDir, innerDir] = [join(directory, 'outer'), join(directory, 'inner')];
+    const t = turns(directory);
+    const argv = [program('swarm'), 'none', t.paths[0]];
+    const order = { scopeDir: innerDir, argv, upSocketDir: outerDir, graceMs: 50, budgetMs: 30_000 };
+    const outer = await run(launcherCommand({ ...order, program: 'terminalHost' }), { scopeDir: outerDir });
+    await t.ready();
+    const events = await terminated(outer, { graceMs: 0, budgetMs: 30_000 }); // it would hold it for twice as long
+    expect(names(events)).toEqual(['accepted', 'quiesced', 'signalled', 'settled']);
+    expect(readReceipt(innerDir, 'exit')).toMatchObject({ signal: 9, terminated: true });
+    expect(outer.receipt('exit')).toMatchObject({ terminated: true, lostNested: 0 });
   });
 
   it('a grace is not waited out when only nested guardians are left, which have not been asked yet', async () => {
