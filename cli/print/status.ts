@@ -14,14 +14,15 @@ export function statusLines(view: StatusView, style: Style): string[] {
       ['health', health(view.health, style)],
       ['capacity', { text: `${capacity.used}/${capacity.limit}`, paint: full ? style.yellow : plainly }],
       ['admission', { text: view.admission, paint: view.admission === 'open' ? plainly : style.yellow }],
-      ...(view.lifecycle === 'serving'
+      // An earlier daemon says neither this nor how its worker does.
+      ...((view.lifecycle ?? 'serving') === 'serving'
         ? []
         : [['lifecycle', { text: inWords(view.lifecycle), paint: style.yellow }] as const]),
       ['goals', tally(counts.goals)],
       ['runs', `${counts.runs.active} active, ${counts.runs.unresolved} unresolved`],
       ['worktrees', tally(counts.worktrees)],
       ['scopes', scopes(counts.scopes, style)],
-      ['worker', workerCell(view.worker, style)],
+      ['worker', view.worker === undefined ? undefined : workerCell(view.worker, style)],
       ['coverage', spaced(view.coverageClass)],
       [
         'daemon',

@@ -5,15 +5,27 @@ import { directoryOf, placesOf } from '../../actors/runtime/places.ts';
 import { type FaultyDaemon, faultyDaemon, head } from './support/faultyDaemon.ts';
 import { type Installation, installation, refused } from './support/installation.ts';
 
+const stopped = { stopped: true, settled: [], blocked: [] };
+
+/** What a daemon of version 0.0.9 shows of itself. */
+const shown = {
+  health: { state: 'ok', reasons: [], next: [] },
+  capacity: { used: 0, limit: 8, scopeIds: [] },
+  admission: 'open',
+  counts: { goals: {}, runs: { active: 0, unresolved: 0 }, worktrees: {}, scopes: { live: 0, unverified: 0 } },
+  coverageClass: 'guarded',
+  daemon: { pid: 1, version: '0.0.9', startNumber: 1, uptimeMs: 1, adopted: 0 },
+};
+
 /** Announces a daemon that knows neither `service` nor the arguments that came with it, and answers one stop. */
-async function older(here: Installation): Promise<{ daemon: FaultyDaemon; announced: string }> {
+async function older(here: Installation, data: object = stopped): Promise<{ daemon: FaultyDaemon; announced: string }> {
   const places = placesOf({ stateDir: here.stateDir, env: {} });
   const daemon = await faultyDaemon((connection) => {
     const asked = daemon.requests.at(-1)!;
     const hello = { protocol: 1, version: '0.0.9', pid: process.pid, startNumber: 1, stateDir: here.stateDir };
-    const stopped = { ok: true, data: { stopped: true, settled: [], blocked: [] }, warnings: [], exitCode: 0 };
-    const body = JSON.stringify(asked.startsWith('GET /v1/hello') ? hello : stopped);
-    if (!asked.startsWith('GET')) rmSync(places.rendezvousFile);
+    const answer = { ok: true, command: '', data, warnings: [], journalPosition: 1, exitCode: 0 };
+    const body = JSON.stringify(asked.startsWith('GET /v1/hello') ? hello : answer);
+    if (asked.includes('daemon.stop')) rmSync(places.rendezvousFile);
     connection.end(head(body.length) + body);
   });
   onTestFinished(() => daemon.close());
@@ -52,5 +64,18 @@ it('one that has to know a service manager is refused with what to do instead', 
     exitCode: 8,
     next: ['custody daemon restart --keep-work'],
   });
+  rmSync(announced);
+});
+
+it('shows what an earlier daemon says of itself, and nothing that it does not', async () => {
+  const here = await installation();
+  onTestFinished(() => here.dispose());
+  await here.ask(['daemon', 'start']);
+  await here.ask(['daemon', 'stop']);
+  const { announced } = await older(here, shown);
+  const { code, stdout, stderr } = await here.custody(['status']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain('version 0.0.9');
+  expect(stdout).not.toMatch(/lifecycle|worker/);
   rmSync(announced);
 });

@@ -41,4 +41,28 @@ describe('SHUT-06, C.9: after a stop that failed', () => {
     await eventually('admission', async () => ((await admission()) === 'open' ? true : undefined));
     expect(await daemon.proved((await daemon.call('runs.exec', exec)).runId)).toMatchObject({ result: { code: 3 } });
   });
+
+  it('a store that takes nothing blocks it as well, by name, and a repeat succeeds once there is room', async () => {
+    const daemon = await testDaemon({ env: { CUSTODY_GRACE_MS: '0' } }).start();
+    const { goalId } = await daemon.goal();
+    const { scopeId } = await daemon.exec(goalId, 'exec sleep 600');
+    const letGo = occupied(daemon);
+    expect(await daemon.refusal('daemon.stop', {})).toMatchObject({
+      code: 'store_busy',
+      exitCode: 10,
+      retryable: true,
+    });
+    const { lifecycle, admission, health } = await daemon.call('status', {});
+    expect([lifecycle, admission]).toEqual(['drainBlocked', 'closed']);
+    expect(health.reasons.map(({ code }) => code)).toEqual(['drain_blocked', 'store_busy']);
+    expect(await daemon.scope(scopeId)).toMatchObject({ assessment: { state: 'live' }, termination: 'idle' });
+    letGo();
+    await eventually('a store that is written again', async () => {
+      const now = await daemon.call('status', {});
+      return now.health.reasons.length === 1 ? now : undefined;
+    });
+    expect(await daemon.call('status', {})).toMatchObject({ lifecycle: 'drainBlocked', admission: 'closed' });
+    expect(await daemon.call('daemon.stop', {})).toMatchObject({ settled: [scopeId], blocked: [] });
+    expect(await daemon.process.exited).toEqual({ code: 0, signal: null });
+  });
 });
