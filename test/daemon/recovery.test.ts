@@ -7,6 +7,7 @@ import { failingDaemonCommand, holdAt, killAt } from '../support/daemonFailpoint
 import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
 import { loseGuardian } from './support/lostGuardian.ts';
 import {
+  expectNoneBesideAnother,
   fenceStory,
   killWorker,
   positionOf,
@@ -228,17 +229,3 @@ describe('REC-09 a daemon that dies in the middle of a recovery', () => {
     },
   );
 });
-
-/** I-24: at each commit that launches a worker, every earlier one is proved to be gone. */
-async function expectNoneBesideAnother(daemon: TestDaemon): Promise<void> {
-  const living = new Set<string>();
-  for (const { type, actor, payload } of await daemon.events()) {
-    if (actor.kind === 'recoveryFence' && type === 'replacement.launched') {
-      expect([...living]).toEqual([]);
-      expect(payload).toMatchObject({ pending: 0, unverified: 0 });
-      living.add(payload.incarnationId as string);
-    }
-    if (actor.kind === 'workerIncarnation' && type === 'scope.exitProved') living.delete(actor.id);
-  }
-  expect(living.size).toBe(1);
-}

@@ -9,7 +9,7 @@ import type { Payload } from '../../../machines/events/catalogue.ts';
 import type { RunId, ScopeId } from '../../../machines/ids.ts';
 import type { RunSnapshot } from '../../../machines/run.ts';
 import { Backoff } from '../../observe/streams/backoff.ts';
-import { committed, everyActor, required } from '../../runtime/actorAccess.ts';
+import { committed, required } from '../../runtime/actorAccess.ts';
 import { draft, wasAccepted } from '../../runtime/submission.ts';
 import type { FromWorker } from '../../worker/messages.ts';
 import { verdictOf } from '../../worker/verdict.ts';
@@ -17,9 +17,9 @@ import { retryPauses } from '../config.ts';
 import { assertAdmitted } from '../launch/admission.ts';
 import { captureViews } from '../views/captureView.ts';
 import { type CheckOutcome, checkOutcome } from './checkOutcome.ts';
-import { basisOf, checkPlan, claimIdOf, newCheckId, receiptIdOf } from './checkPlan.ts';
+import { basisOf, checkPlan, newCheckId, receiptIdOf } from './checkPlan.ts';
 import { settlementOf } from './checkSettlement.ts';
-import { type DueCheck, nextDueCheck } from './dueChecks.ts';
+import { type DueCheck, nextDueCheck, openChecks } from './dueChecks.ts';
 import type { CheckParts } from './parts.ts';
 
 type Verdict = Extract<FromWorker, { type: 'verdict' }>;
@@ -48,13 +48,16 @@ export class Checks {
     this.#backoff = new Backoff(retryPauses(parts.config));
   }
 
-  /** The worker has registered: what was committed for it and is not settled is taken up where the records stand. */
-  async resume(): Promise<void> {
+  /** The worker has registered: what it has launched already and what still runs is its check. */
+  resume(): void {
     this.#current = undefined;
     this.#mayBeDue = true;
-    for (const run of this.#unsettled()) {
-      this.#current = { checkId: run.runId, due: undefined, scopeId: run.rootScopeId ?? undefined };
-      await this.#settle(run);
+    for (const { runId: checkId, rootScopeId: scopeId } of openChecks(this.#parts)) {
+      const parent = committed(this.#parts.host, 'executionScope', scopeId)?.context.parentScopeId;
+      const isOwn = parent === this.#parts.workerIdentity().scopeId;
+      if (isOwn && checkOutcome(this.#parts, scopeId).kind === 'running') {
+        this.#current = { checkId, due: undefined, scopeId };
+      }
     }
   }
 
@@ -63,10 +66,19 @@ export class Checks {
     this.#mayBeDue = true;
   }
 
-  /** The worker has nothing in hand and asks for more. */
-  offer(): void {
+  /**
+   * The worker has nothing in hand and asks for more. What is known already of a check comes first: its worker may have
+   * died between the end and the verdict (CLAIM-04).
+   */
+  async offer(): Promise<void> {
     const { say, clock, isAdmitting } = this.#parts;
-    if (!this.#mayBeDue || !isAdmitting()) return;
+    if (!this.#mayBeDue) return;
+    const left = this.#unsettled();
+    if (left !== undefined) {
+      this.#current = { checkId: left.runId, due: undefined, scopeId: left.rootScopeId ?? undefined };
+      return this.#settle(left);
+    }
+    if (!isAdmitting()) return;
     const now = clock.monoMs();
     const due = nextDueCheck(this.#parts, (goalId) => (this.#heldUntil.get(goalId) ?? 0) > now);
     this.#mayBeDue = due !== undefined || [...this.#heldUntil.values()].some((until) => until > now);
@@ -149,14 +161,14 @@ export class Checks {
     say({ type: 'ended', checkId, end, streams });
   }
 
-  /** The worker's word counts only if it is what the receipts of its own check say (WRK-05, SHUT-03). */
+  /** The worker's word counts only if it is what the receipts of the check say (WRK-05, SHUT-03). */
   async verdict({ checkId, verdict, artifactDigests }: Verdict): Promise<void> {
     const { host } = this.#parts;
     const run = committed(host, 'run', checkId)?.context;
     const scope = run && committed(host, 'executionScope', run.rootScopeId ?? '')?.context;
     const basis = run && basisOf(run);
-    const isOwn = scope !== undefined && scope.parentScopeId === this.#parts.workerIdentity().scopeId;
-    if (basis === undefined || !isOwn) return this.#over(checkId, 'unknown_check');
+    if (basis === undefined || scope === undefined || scope.parentScopeId === null)
+      return this.#over(checkId, 'unknown_check');
     const outcome = checkOutcome(this.#parts, scope.scopeId);
     if (outcome.kind !== 'ended' || verdictOf(outcome.end) !== verdict) {
       return this.#over(checkId, 'verdict_contradicted');
@@ -180,23 +192,12 @@ export class Checks {
     if (this.#current?.checkId !== checkId) this.#over(checkId, 'unknown_check');
   }
 
-  /** Checks that this worker launched, of which nothing is on record and whose occurrence is still the current one. */
-  #unsettled(): readonly Run[] {
-    const { host, workerIdentity } = this.#parts;
-    const link = { name: 'parentScopeId', value: workerIdentity().scopeId };
-    const found: Run[] = [];
-    for (const { snapshot: scope } of everyActor(host, 'executionScope', { link })) {
-      const runId = scope === 'corrupt' ? null : scope.context.runId;
-      const run = runId === null ? undefined : committed(host, 'run', runId)?.context;
-      if (run !== undefined && isUnsettled(this.#parts, run)) found.push(run);
+  /** A check that has ended by itself, or was ended for good, and of which nothing is on record. */
+  #unsettled(): Run | undefined {
+    for (const run of openChecks(this.#parts)) {
+      const { kind } = checkOutcome(this.#parts, run.rootScopeId);
+      if (kind === 'ended' || kind === 'stopped' || kind === 'unfinished') return run;
     }
-    return found;
+    return undefined;
   }
-}
-
-function isUnsettled({ host }: CheckParts, { runId, goalRef }: Run): boolean {
-  const goal = goalRef && committed(host, 'goal', goalRef.goalId);
-  if (!goal || goal.hasTag('terminal') || goal.context.occurrence.n !== goalRef.occurrence) return false;
-  const { receipts, claim } = goal.context;
-  return claim?.claimId === claimIdOf(runId) && !receipts.some(({ receiptId }) => receiptId === receiptIdOf(runId));
 }

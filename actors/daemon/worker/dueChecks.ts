@@ -2,7 +2,7 @@
 
 import type { GoalSnapshot } from '../../../machines/goal.ts';
 import { goalEligibility } from '../../../machines/goalEligibility.ts';
-import type { GoalId, NodeId } from '../../../machines/ids.ts';
+import type { GoalId, NodeId, ScopeId } from '../../../machines/ids.ts';
 import type { RunSnapshot } from '../../../machines/run.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
 import { everyActor, intact } from '../../runtime/actorAccess.ts';
@@ -42,27 +42,42 @@ function dueFor(parts: Parts, goal: GoalSnapshot): DueCheck | undefined {
   return generation && { goal, generation, argv };
 }
 
-/** Queued; or in the step that an earlier check began and did not come to a verdict in. */
+/** Queued; or in the step that an earlier check began, where that one said nothing about the work. */
 function isWaiting(parts: Parts, goal: GoalSnapshot): boolean {
-  const { status, occurrence, receipts, claim } = goal.context;
-  if (status === 'todo') return true;
-  if (status !== 'plan' || claim === null || receipts.some((receipt) => receipt.occurrence === occurrence.n))
-    return false;
-  const last = lastCheck(parts, goal);
-  if (last?.rootScopeId === undefined || last.rootScopeId === null) return false;
+  if (goal.context.status === 'todo') return true;
+  const last = openCheck(parts, goal);
+  if (last === undefined) return false;
   const { kind } = checkOutcome(parts, last.rootScopeId);
   return kind === 'interrupted' || kind === 'neverRan';
 }
 
+type CheckRun = RunSnapshot['context'] & { readonly rootScopeId: ScopeId };
+
+/** The check that the Goal is in the hands of: begun in this occurrence, and nothing is recorded of it yet. */
+function openCheck(parts: Pick<Runtime, 'host'>, goal: GoalSnapshot): CheckRun | undefined {
+  const { status, occurrence, receipts, claim } = goal.context;
+  if (status !== 'plan' || claim === null || receipts.some((receipt) => receipt.occurrence === occurrence.n))
+    return undefined;
+  return lastCheck(parts, goal);
+}
+
+/** Every check that is open, whichever worker launched it: what it says of the work is as good from the next one. */
+export function* openChecks(parts: Parts): Generator<CheckRun> {
+  for (const { snapshot } of everyActor(parts.host, 'goal', { settled: false })) {
+    const run = snapshot === 'corrupt' ? undefined : openCheck(parts, snapshot);
+    if (run !== undefined) yield run;
+  }
+}
+
 /** The newest check of this occurrence; none where something else brought the Goal here. */
-export function lastCheck({ host }: Pick<Runtime, 'host'>, goal: GoalSnapshot): RunSnapshot['context'] | undefined {
+function lastCheck({ host }: Pick<Runtime, 'host'>, goal: GoalSnapshot): CheckRun | undefined {
   const { goalId, occurrence } = goal.context;
-  let last: RunSnapshot['context'] | undefined;
+  let last: CheckRun | undefined;
   for (const { snapshot } of everyActor(host, 'run', { link: { name: 'goalId', value: goalId } })) {
     if (snapshot === 'corrupt') continue;
     const { label, goalRef, rootScopeId } = snapshot.context;
     const isCheck = label === checkLabel && rootScopeId !== null && isOfWorker(host, rootScopeId);
-    if (isCheck && goalRef?.occurrence === occurrence.n) last = snapshot.context;
+    if (isCheck && goalRef?.occurrence === occurrence.n) last = { ...snapshot.context, rootScopeId };
   }
   return last;
 }

@@ -136,7 +136,7 @@ export class WorkerService {
     }
     this.#parts.remoteLaunches.attach((told) => caller.say(told));
     caller.say({ type: 'registered', targetId: this.driver.worker!.context.targetId });
-    await this.#checks.resume();
+    this.#checks.resume();
   }
 
   async #tick(caller: Caller, message: Extract<FromWorker, { type: 'tick' }>): Promise<void> {
@@ -148,7 +148,7 @@ export class WorkerService {
     const { targetId } = this.driver.worker!.context;
     if (message.targetId !== targetId) caller.say({ type: 'target', targetId });
     else if (message.checkId !== null) this.#checks.reconcile(message.checkId);
-    else this.#checks.offer();
+    else await this.#checks.offer();
   }
 
   /** Told of every commit. */

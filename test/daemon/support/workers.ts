@@ -1,4 +1,5 @@
 /** A daemon with checks configured, and so with a scheduling worker. */
+import { expect } from 'vitest';
 import type { EventView } from '../../../actors/daemon/api/views.ts';
 import { type TestDaemon, testDaemon } from '../../support/daemon.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -51,4 +52,18 @@ export async function fenceStory(daemon: TestDaemon, since = 0): Promise<string[
 export async function workerScopes(daemon: TestDaemon) {
   const { scopes } = await daemon.call('processes', {});
   return scopes.filter(({ purpose }) => purpose === 'scheduling worker');
+}
+
+/** I-24: at each commit that launches a worker, every earlier one is proved to be gone. */
+export async function expectNoneBesideAnother(daemon: TestDaemon): Promise<void> {
+  const living = new Set<string>();
+  for (const { type, actor, payload } of await daemon.events()) {
+    if (actor.kind === 'recoveryFence' && type === 'replacement.launched') {
+      expect([...living]).toEqual([]);
+      expect(payload).toMatchObject({ pending: 0, unverified: 0 });
+      living.add(payload.incarnationId as string);
+    }
+    if (actor.kind === 'workerIncarnation' && type === 'scope.exitProved') living.delete(actor.id);
+  }
+  expect(living.size).toBe(1);
 }
