@@ -6,8 +6,11 @@
 /* Of a scan with the one before, when both have seen nobody run: then the tree counts as quiet. */
 enum { AGREEMENTS = 1 };
 
-/* The pace of sweeps: at first as fast as the kernel stops things, then slower, so that a stuck tree costs little. */
-enum { PACE_FIRST_MS = 1, PACE_LAST_MS = 50 };
+/*
+ * The pace of sweeps: the first ones follow each other, for most trees are quiet by then; afterwards as fast as the kernel
+ * stops things, then slower, so that a stuck tree costs little.
+ */
+enum { EAGER_SCANS = 4, PACE_FIRST_MS = 1, PACE_LAST_MS = 50 };
 
 /* How many ends the kernel is given a millisecond for before somebody looks whether all have died: a look costs as much. */
 enum { ENDS_PER_MS = 8 };
@@ -22,7 +25,7 @@ bool drain_active(const struct guardian *g) {
 static int64_t sooner(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static void pace(struct guardian *g) {
-  int64_t wait = PACE_FIRST_MS + (int64_t)g->drain.scans / 8;
+  int64_t wait = g->drain.scans < EAGER_SCANS ? 0 : PACE_FIRST_MS + (int64_t)g->drain.scans / 8;
   g->drain.next_at = sooner(now_ms() + sooner(wait, PACE_LAST_MS), g->drain.budget_until);
 }
 
@@ -178,7 +181,7 @@ static void quiesce(struct guardian *g) {
   struct members m = {0};
   struct sweep seen;
   if (d->cgroup_stops && !cgroup_settled(g)) {
-    pace(g);
+    d->next_at = now_ms() + PACE_FIRST_MS;
     return;
   }
   if (d->cgroup_stops) d->expected = d->cgroup.count;

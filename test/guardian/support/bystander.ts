@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { turns } from './fifo.ts';
-import { statOf } from './processes.ts';
+import { inState } from './processes.ts';
 import { program } from './programs.ts';
 import { workDirectory } from './scope.ts';
 
@@ -22,7 +22,7 @@ export async function bystander(): Promise<Bystander> {
   return {
     pid,
     signalsSeen: async () => {
-      if (statOf(pid)?.state !== 'S') throw new Error(`the bystander is in state ${statOf(pid)?.state}`);
+      await inState(pid, 'S');
       await t.release();
       return Number(await said);
     },
