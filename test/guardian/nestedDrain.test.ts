@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { controlClient } from '../../pty/launch/control.ts';
@@ -226,6 +227,23 @@ describe('a nested guardian that does not end', () => {
     expect((await ending).at(-1)).toMatchObject({ event: 'budgetExhausted' });
     await isAsked(1);
     process.kill(root, 'SIGKILL');
+  });
+
+  it('because a frozen member traces what it has killed: the member runs again, and a later round ends both', async () => {
+    const directory = workDirectory();
+    const [order, tracer] = [turns(directory, 'order'), turns(directory, 'tracer')];
+    const { outer, innerDir, inner, root } = await pair({
+      script: `$inner & read line < '${order.paths[1]}'; eval "$line"`,
+    });
+    await writeFile(order.paths[1], `'${program('tree')}' trace ${tracer.paths.join(' ')} ${root}\n`);
+    await tracer.ready();
+    const first = await terminated(outer, { graceMs: 0, budgetMs: 500 });
+    expect(names(first)).toEqual(['accepted', 'quiesced', 'budgetExhausted']);
+    expect(first.at(-1)).toMatchObject({ guardians: [[inner.pid, inner.start]] });
+    await tracer.release();
+    expect((await terminated(outer)).at(-1)).toEqual({ event: 'settled', exit: 0 });
+    expect(readReceipt(innerDir, 'exit')).toMatchObject({ signal: 9, terminated: true });
+    expect(outer.receipt('exit')).toMatchObject({ lostNested: 0, terminated: true });
   });
 
   it('because somebody kills it: what it leaves is frozen with the rest before anything is killed', async () => {
