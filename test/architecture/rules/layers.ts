@@ -159,4 +159,29 @@ const actorFolders: Rule = {
   ],
 };
 
-export const layerRules: readonly Rule[] = [direction, knownFolders, homes, noCycles, actorFolders];
+/** What its process is made of: what it says, how it launches, and where it finds the daemon. */
+const workerMayImport = ['actors/worker/', 'actors/runtime/places.ts', 'machines/', 'pty/launch/'];
+
+const workerOnlyAsks: Rule = {
+  name: 'the scheduling worker reaches no store and no actor: it asks the daemon, and acts on what was committed (WRK-07)',
+  check(files) {
+    return productionScripts(files, 'actors/worker/').flatMap((file) =>
+      importsOf(file)
+        .filter((one) => one.internal && !workerMayImport.some((place) => one.target.startsWith(place)))
+        .map((one) => finding(file, one.line, `the worker may not import ${one.target}`)),
+    );
+  },
+  caught: [
+    { 'actors/worker/worker.ts': "import { openStore } from '../../persistence/store.ts';" },
+    { 'actors/worker/worker.ts': "import type { Host } from '../host/api.ts';" },
+    { 'actors/worker/launches.ts': "import { draft } from '../runtime/submission.ts';" },
+  ],
+  allowed: [
+    {
+      'actors/worker/worker.ts': "import './messages.ts'; import { open } from '../../pty/launch/captureReading.ts';",
+      'actors/daemon/worker/door.ts': "import { openStore } from '../../../persistence/store.ts';",
+    },
+  ],
+};
+
+export const layerRules: readonly Rule[] = [direction, knownFolders, homes, noCycles, actorFolders, workerOnlyAsks];
