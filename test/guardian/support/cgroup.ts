@@ -34,7 +34,8 @@ export function delegatedCgroup(): string | undefined {
     return undefined;
   }
   onTestFinished(() => removeCgroup(path));
-  return path;
+  // Something else may be mounted on top of it.
+  return existsSync(join(path, 'cgroup.procs')) ? path : undefined;
 }
 
 export function moveInto(cgroup: string, pid: number): void {
