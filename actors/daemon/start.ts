@@ -37,6 +37,7 @@ import { sweepScopes } from './launch/strayOutput.ts';
 import { createWorkGroup, removeWorkGroup } from './launch/workGroup.ts';
 import { createLiveSystem } from './liveSystem.ts';
 import { settleQuarantines } from './quarantine/settle.ts';
+import { rebuildMissingScopes } from './rebuilt.ts';
 import { type RecoveryCounts, recover } from './recovery.ts';
 import { markRestored, settleRestored } from './restored.ts';
 import { servicePlace } from './service/place.ts';
@@ -180,6 +181,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
 
 /** Learns what became of everything, before anything new is begun. */
 async function takeUp(context: DaemonContext): Promise<RecoveryCounts> {
+  await rebuildMissingScopes(context);
   await sweepScopes(context);
   await settleInterrupted(context);
   await recoverSessions(context);

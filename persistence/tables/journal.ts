@@ -39,6 +39,8 @@ export interface JournalTable {
   lastPosition(): number;
   insert(row: NewJournalRow): void;
   page(filter?: JournalFilter): readonly JournalEntry[];
+  /** What was journaled of an actor whose own row is gone, oldest first. Reads all of the journal. */
+  orphans(actor: ActorAddress): readonly JournalEntry[];
 }
 
 interface RawRow extends NewJournalRow {
@@ -85,6 +87,12 @@ export function createJournalTable(connection: Connection): JournalTable {
         j.envelope, j.digest, a.kind, a.id FROM journal j JOIN actors a USING (actor)
         WHERE ${conditions.join(' AND ')} ORDER BY j.position ${order} LIMIT ?`;
       return (prepare(sql).all(...values, limitOf(filter)) as RawRow[]).map(entryOf);
+    },
+    orphans({ kind, id }) {
+      const sql = `SELECT j.position, j.actor AS actorKey, j.event_id AS eventId, j.type, j.outcome, j.version,
+        j.envelope, j.digest, ? AS kind, ? AS id FROM journal j LEFT JOIN actors a USING (actor)
+        WHERE a.actor IS NULL AND j.envelope ->> '$.actor.kind' = ? AND j.envelope ->> '$.actor.id' = ? ORDER BY j.position`;
+      return (prepare(sql).all(kind, id, kind, id) as RawRow[]).map(entryOf);
     },
   };
 }
