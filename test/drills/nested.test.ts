@@ -24,7 +24,7 @@ describe('D1 the escapee of a nested scope', () => {
     await daemon.start();
     const { goalId } = await daemon.goal();
     expect((await daemon.event({ actor: goalId, type: 'receipt.recorded' })).payload.verdict).toBe('accepted');
-    const { scopes } = await daemon.call('processes', { all: true });
+    const { scopes } = await daemon.call('processes', { released: true });
     const check = scopes.find(({ purpose }) => purpose === 'check')!;
     expect(readReceipt(daemon.scopeDir(check.scopeId), 'exit')).toMatchObject({
       how: 'exited',
