@@ -7,6 +7,7 @@ import { registerCompletions } from './commands/completions.ts';
 import { registerContract } from './commands/contract.ts';
 import { registerDaemon } from './commands/daemon.ts';
 import { registerDemo } from './commands/demo.ts';
+import { registerDrill } from './commands/drill.ts';
 import { registerEvents } from './commands/events.ts';
 import { registerGoals } from './commands/goals.ts';
 import { registerRecover } from './commands/recover.ts';
@@ -38,6 +39,7 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['contract'], registerContract],
   [['backup'], registerBackup],
   [['demo'], registerDemo],
+  [['drill'], registerDrill],
   // `completions` is about the whole tree, so it is not in the list of those that can do with a part of it.
   [['__complete'], registerCompletions],
 ];

@@ -87,7 +87,7 @@ function notCleaned(pids: readonly number[], refusal: string | undefined, { dir,
   const stateDir = quoted(places.stateDir);
   return new OperatingError({
     code: 'demo_not_cleaned',
-    message: `processes of the demonstration are left (${pids.join(' ')}), so ${dir} stays${why}`,
+    message: `processes are left (${pids.join(' ')}) that were started for this, so ${dir} stays${why}`,
     exitCode: 1,
     next: [
       `custody daemon stop --state-dir ${stateDir}`,

@@ -1,4 +1,4 @@
-/** The demonstration claims nothing that it has not seen: whatever differs from the promise ends it. */
+/** Nothing is claimed that was not seen: whatever differs from the promise ends what claims it. */
 import { OperatingError } from '../../actors/runtime/operatingError.ts';
 
 /** Throws `demo_failed` (exit 1) with what should have been and what was. */
@@ -6,7 +6,7 @@ export function expectThat(holds: boolean, promise: string, seen?: unknown): ass
   if (holds) return;
   throw new OperatingError({
     code: 'demo_failed',
-    message: `the demonstration expected that ${promise}${seen === undefined ? '' : `; it saw ${JSON.stringify(seen)}`}`,
+    message: `it was expected that ${promise}${seen === undefined ? '' : `; it saw ${JSON.stringify(seen)}`}`,
     exitCode: 1,
     next: ['custody demo --keep, then read what is in the directory that it names', 'custody doctor'],
   });

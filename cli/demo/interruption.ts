@@ -14,14 +14,17 @@ export class Interruption {
   readonly #controller = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Takes over from the command line's own handlers, which leave at once. */
-  constructor() {
+  readonly #what: string;
+
+  /** Takes over from the command line's own handlers, which leave at once. `what` is interrupted, in words. */
+  constructor(what = 'the demonstration') {
+    this.#what = what;
     for (const name of endings) {
       process.removeAllListeners(name);
-      process.on(name, () => this.#abort(interrupted(name)));
+      process.on(name, () => this.#abort(interrupted(what, name)));
     }
     process.stdout.removeAllListeners('error');
-    process.stdout.on('error', () => this.#abort(readerGone()));
+    process.stdout.on('error', () => this.#abort(readerGone(what)));
     process.stderr.removeAllListeners('error');
     process.stderr.on('error', () => {});
   }
@@ -32,7 +35,7 @@ export class Interruption {
 
   /** Without a limit a machine on which something hangs would keep people waiting for a demonstration of liveness. */
   expireAfter(ms: number): void {
-    this.#timer = setTimeout(() => this.#abort(expired(ms)), ms);
+    this.#timer = setTimeout(() => this.#abort(expired(this.#what, ms)), ms);
   }
 
   end(): void {
@@ -60,20 +63,20 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal)
   }
 }
 
-const interrupted = (name: (typeof endings)[number]): OperatingError =>
+const interrupted = (what: string, name: (typeof endings)[number]): OperatingError =>
   new OperatingError({
     code: 'interrupted',
-    message: `the demonstration was ended by ${name}`,
+    message: `${what} was ended by ${name}`,
     exitCode: 128 + constants.signals[name],
   });
 
-const readerGone = (): OperatingError =>
-  new OperatingError({ code: outputClosed, message: 'nobody reads the demonstration any more', exitCode: 0 });
+const readerGone = (what: string): OperatingError =>
+  new OperatingError({ code: outputClosed, message: `nobody reads ${what} any more`, exitCode: 0 });
 
-const expired = (ms: number): OperatingError =>
+const expired = (what: string, ms: number): OperatingError =>
   new OperatingError({
     code: 'demo_failed',
-    message: `the demonstration was not through after ${ms / 1_000} s`,
+    message: `${what} was not through after ${ms / 1_000} s`,
     exitCode: 1,
     next: ['repeat it when the machine is less busy', 'custody doctor'],
   });

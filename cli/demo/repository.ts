@@ -95,7 +95,8 @@ async function topOf(path: string, { env, signal }: Cloning): Promise<string> {
   return top.code === 0 ? top.stdout.replace(/\n$/, '') : inside.stdout.replace(/\n$/, '');
 }
 
-async function made({ scratch, signal }: Cloning): Promise<string> {
+/** A small history of our own; for what must not depend on any other repository. */
+export async function made({ scratch, signal }: Pick<Cloning, 'scratch' | 'signal'>): Promise<string> {
   const path = join(scratch.dir, 'tides');
   const options = { env: callersGit(scratch.env), signal };
   await outputOf('git', ['init', '-q', path], options);

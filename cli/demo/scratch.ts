@@ -24,9 +24,9 @@ export class Scratch {
   readonly places: Places;
   readonly env: Environment;
 
-  /** Throws `scratch_unavailable` (exit 10) when the temporary directory cannot be written. */
-  constructor(callers: Environment) {
-    this.dir = createdIn(resolve(tmpdir()));
+  /** Throws `scratch_unavailable` (exit 10) when the temporary directory cannot be written. `what` becomes part of its name. */
+  constructor(callers: Environment, what = 'demo') {
+    this.dir = createdIn(resolve(tmpdir()), what);
     this.name = basename(this.dir);
     this.repository = join(this.dir, 'repository');
     this.desk = join(this.dir, 'desk');
@@ -66,9 +66,9 @@ export class Scratch {
   }
 }
 
-function createdIn(parent: string): string {
+function createdIn(parent: string, what: string): string {
   try {
-    return realpathSync(mkdtempSync(join(parent, 'custody-demo-')));
+    return realpathSync(mkdtempSync(join(parent, `custody-${what}-`)));
   } catch (cause) {
     throw unavailable(parent, cause);
   }

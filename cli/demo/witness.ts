@@ -53,6 +53,10 @@ export async function tracesOf(name: string): Promise<Traces> {
 export const killAtOnce = (...pids: readonly number[]): Promise<string> =>
   outputOf('sh', ['-c', 'kill -KILL "$@"', 'sh', ...pids.map(String)], { env });
 
+/** A signal for one process, as a person at a shell sends it: `STOP`, `CONT`. */
+export const signalled = (name: 'STOP' | 'CONT', pid: number): Promise<string> =>
+  outputOf('sh', ['-c', 'kill -s "$1" "$2"', 'sh', name, String(pid)], { env });
+
 /** The first of `names` that is not in PATH. */
 export async function missing(names: readonly string[]): Promise<string | undefined> {
   const script = 'for name; do command -v "$name" > /dev/null || { echo "$name"; exit; }; done';

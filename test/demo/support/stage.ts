@@ -68,12 +68,14 @@ export interface DemoOptions {
   readonly umask?: string;
   /** Path of the command's entry module; the checkout's own build unless given. */
   readonly program?: string;
+  /** The subcommand, if it is not the demonstration. */
+  readonly command?: string;
 }
 
 export function start(at: Stage, args: readonly string[], options: DemoOptions = {}): ChildProcess {
-  const { uid, gid, umask = '022', env = {}, cwd = at.cwd } = options;
+  const { uid, gid, umask = '022', env = {}, cwd = at.cwd, command = 'demo' } = options;
   const line = 'umask "$1"; shift; exec "$@"';
-  const words = [process.execPath, options.program ?? program, 'demo', ...args];
+  const words = [process.execPath, options.program ?? program, command, ...args];
   return spawn('/bin/sh', ['-c', line, 'sh', umask, ...words], {
     cwd,
     env: { ...at.env, ...env },
