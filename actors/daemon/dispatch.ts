@@ -94,9 +94,17 @@ const handlers: Handlers = {
 };
 
 async function verify(context: ServingContext): Promise<Answer<CallResults['contract.verify']>> {
-  const { store, guardian, places, clock, adapter } = context;
+  const { store, guardian, places, clock, adapter, leaving } = context;
   const { wallMs } = clock.now();
-  const data = await verifyContract({ store, guardian, stateDir: places.stateDir, wallMs, subset: 'full', adapter });
+  const data = await verifyContract({
+    store,
+    guardian,
+    stateDir: places.stateDir,
+    wallMs,
+    subset: 'full',
+    adapter,
+    leaving,
+  });
   if (!data.passed)
     throw new OperatingError({
       code: 'contract_failed',

@@ -24,7 +24,7 @@ import { isPausedBefore } from './commands/lifecycle.ts';
 import { type LoadedConfig, loadConfig } from './config.ts';
 import type { DaemonContext } from './context.ts';
 import { endInterruptedChecks } from './contract/selfCheck.ts';
-import { keepContractCurrent } from './contract/verify.ts';
+import { checksOver, keepContractCurrent } from './contract/verify.ts';
 import { dispatch, openStream, type ServingContext } from './dispatch.ts';
 import { registerEffects } from './effects.ts';
 import { EnclosingProofs } from './enclosing/service.ts';
@@ -167,13 +167,14 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   await startWorkers(context);
   const served = await serve({ ...context, recovered, leave }, options);
   void context.slotPool.fill();
-  void keepContractCurrent(runtime).catch((error) =>
-    log.error({ error: describe(error) }, 'the contract was not verified'),
-  );
+  void keepContractCurrent(runtime).catch((error) => {
+    if (error !== leaving.signal.reason) log.error({ error: describe(error) }, 'the contract was not verified');
+  });
   return {
     left,
     async close() {
       leaving.abort(daemonLeaving());
+      await checksOver();
       await takeDown(context, served);
     },
   };

@@ -5,6 +5,7 @@ import { isGone } from '../guardian/support/processes.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
 import { isSame, startReceipt } from '../support/daemonLeftovers.ts';
+import { eventually } from '../support/eventually.ts';
 
 function checksIn({ home }: TestDaemon): string[] {
   const run = join(home.stateDir, 'run');
@@ -14,6 +15,23 @@ function checksIn({ home }: TestDaemon): string[] {
 }
 
 describe('PROMO-06: the containment check of the host', () => {
+  it.each([1, 2, 3, 4])('is called off when its daemon leaves, and over before that is gone (%i)', async (beside) => {
+    const daemon = await testDaemon().start();
+    const { generationId } = await daemon.goal();
+    await daemon.event({ actor: generationId, type: 'contract.verified' });
+    const verifying = daemon.attempt('contract.verify', {}).catch((error: { code?: string }) => error);
+    const begun = await eventually('the guardian of a check', () => {
+      const guardians = checksIn(daemon).flatMap((path) =>
+        readdirSync(path).flatMap((id) => startReceipt(join(path, id))?.guardian ?? []),
+      );
+      return guardians.length >= beside ? guardians : undefined;
+    });
+    await daemon.kill('SIGTERM');
+    expect(checksIn(daemon)).toEqual([]);
+    for (const guardian of begun) expect(isSame(guardian)).toBe(false);
+    expect(await verifying).toBeDefined();
+  });
+
   it('leaves nothing running and nothing lying about when its daemon dies in the middle', async () => {
     const daemon = await testDaemon().start(failingDaemonCommand());
     const { generationId } = await daemon.goal();

@@ -19,6 +19,8 @@ export interface SelfCheckRequest extends Omit<Bench, 'atEnd'> {
   readonly subset: Subset;
   /** Bounds each check; only a test is less patient. */
   readonly checkMs?: number;
+  /** Whoever aborts it hears its reason as soon as everything that was begun is over. */
+  readonly signal?: AbortSignal;
 }
 
 const prefix = 'selfcheck-';
@@ -29,20 +31,25 @@ const atOnce = 2;
 /** A check takes less than a second; without a bound one that hangs would keep the report from everybody. */
 const longestMs = 15_000;
 
+/** A check whose guardians have been ended hears of it at once. */
+const windingUpMs = 2_000;
+
 /** Runs every check even if one fails. `directory` is a private place of ours; what is made in it is removed again. */
 export async function runSelfCheck({
   subset,
   checkMs = longestMs,
+  signal = new AbortController().signal,
   ...bench
 }: SelfCheckRequest): Promise<SelfCheckReport> {
+  signal.throwIfAborted();
   const directory = await mkdtemp(join(bench.directory, prefix));
   const chosen = battery.filter((one) => subset === 'full' || one.subset === subset);
   const checks: ContainmentCheckView[] = [];
   const left = [...chosen.entries()];
   const runSome = async (): Promise<void> => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+    for (let next = left.shift(); next !== undefined && !signal.aborted; next = left.shift()) {
       const [place, one] = next;
-      checks[place] = await run(one, { ...bench, directory: join(directory, one.id) }, checkMs);
+      checks[place] = await run(one, { ...bench, directory: join(directory, one.id) }, { checkMs, signal });
     }
   };
   try {
@@ -50,19 +57,39 @@ export async function runSelfCheck({
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
+  signal.throwIfAborted();
   return { subset, passed: checks.every(({ ok }) => ok), checks };
 }
 
-/** What the check has begun is over when this resolves, also when the check itself is stuck. */
+interface Bounds {
+  readonly checkMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** What the check has begun is over when this resolves, also when the check itself is stuck or called off. */
 async function run(
   { id, claim, check }: (typeof battery)[number],
   bench: Omit<Bench, 'atEnd'>,
-  checkMs: number,
+  { checkMs, signal }: Bounds,
 ): Promise<ContainmentCheckView> {
   const begun = performance.now();
   const undoing: (() => unknown)[] = [];
-  const failure = await bounded(check({ ...bench, atEnd: (undo) => void undoing.push(undo) }), checkMs).catch(nameOf);
-  for (const undo of undoing.reverse()) await bounded(Promise.resolve().then(undo), checkMs).catch(() => undefined);
+  let isOver = false;
+  const undone = async (): Promise<void> => {
+    for (let undo = undoing.pop(); undo !== undefined; undo = undoing.pop())
+      await bounded(Promise.resolve().then(undo), checkMs).catch(() => undefined);
+  };
+  // A check that goes on after its bound gets no further than to the next thing that would have to be undone.
+  const atEnd = (undo: () => unknown): void => {
+    undoing.push(undo);
+    if (isOver) throw new Error('it is over');
+  };
+  const work = check({ ...bench, atEnd });
+  const failure = await bounded(work, checkMs, signal).catch(nameOf);
+  isOver = true;
+  await undone();
+  if (failure !== null) await bounded(work, Math.min(checkMs, windingUpMs)).catch(() => undefined);
+  await undone();
   return {
     id: `containment.${id}`,
     ok: failure === null,
@@ -74,10 +101,16 @@ async function run(
   };
 }
 
-function bounded<T>(work: Promise<T>, ms: number): Promise<T> {
+function bounded<T>(work: Promise<T>, ms: number, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const callOff = afterSilence(ms, () => reject(new Error('it did not end in time')));
-    work.then(resolve, reject).finally(callOff);
+    const abort = (): void => reject(signal?.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => {
+      callOff();
+      signal?.removeEventListener('abort', abort);
+    });
   });
 }
 

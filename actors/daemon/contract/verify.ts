@@ -22,6 +22,8 @@ interface Bench {
   readonly subset: Subset;
   /** Without it only the short battery can pass. */
   readonly adapter?: Pick<Runtime['adapter'], 'sameProgram'>;
+  /** Calls it off; everything that was begun is over then. */
+  readonly leaving?: AbortSignal;
 }
 
 const kernelOf = (): string => `${release()} ${version()}`.slice(0, 256);
@@ -51,12 +53,25 @@ export async function verifyContract(bench: Bench): Promise<ContractReport> {
   return { contract: contractName, batteryVersion, subset, passed, checks, doesNotCover };
 }
 
-function checked({ store, guardian, stateDir, subset, adapter }: Omit<Bench, 'wallMs'>): Promise<SelfCheckReport> {
+/** Batteries in progress. A daemon that left before they are over would leave their processes behind. */
+const inProgress = new Set<Promise<unknown>>();
+
+export async function checksOver(): Promise<void> {
+  await Promise.allSettled(inProgress);
+}
+
+function checked(bench: Omit<Bench, 'wallMs'>): Promise<SelfCheckReport> {
+  const { store, guardian, stateDir, subset, adapter, leaving: signal } = bench;
   const directory = join(stateDir, 'run');
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const { installationId } = store;
   const guardianOf = adapter && ((pid: number) => adapter.sameProgram(pid));
-  return runSelfCheck({ subset, directory, guardianPath: guardian.path, installationId, guardianOf });
+  const given = { subset, directory, guardianPath: guardian.path, installationId, guardianOf };
+  const running = runSelfCheck(signal === undefined ? given : { ...given, signal });
+  inProgress.add(running);
+  const over = (): void => void inProgress.delete(running);
+  running.then(over, over);
+  return running;
 }
 
 function recordReport({ store, guardian, wallMs }: Omit<Bench, 'stateDir' | 'subset'>, report: SelfCheckReport): void {
@@ -81,8 +96,8 @@ type Keeping = Pick<
 
 /**
  * Runs at start, beside everything else: a new kernel or a new guardian needs a new verification, and what `init` has
- * tried in short is tried in full. Nobody would ask again
- * for what a busy store did not take, so it is brought until the daemon leaves; the battery itself runs once.
+ * tried in short is tried in full. Nobody would ask again for what a busy store did not take, so it is brought until the
+ * daemon leaves; the battery itself runs once. Throws what calls it off.
  */
 export async function keepContractCurrent(runtime: Keeping): Promise<void> {
   const { store, guardian, places, clock, config, log, leaving } = runtime;
