@@ -1,6 +1,6 @@
 /** PROMO-06: what the containment battery notices, with guardians that were built without one of their guards. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { battery, batteryVersion, doesNotCover } from '../../actors/daemon/contract/battery.ts';
@@ -10,6 +10,14 @@ import { selectAdapter } from '../../actors/observe/select.ts';
 import { statOf } from '../guardian/support/processes.ts';
 import { type GuardianSwitch, guardian, guardianBuiltWith } from '../guardian/support/programs.ts';
 import { workDirectory } from '../guardian/support/scope.ts';
+import { eventually } from '../support/eventually.ts';
+
+/** A guardian that leaves a line for each time it is started. */
+function counted(directory: string): { readonly path: string; readonly starts: () => number } {
+  const [path, log] = [join(directory, 'counted'), join(directory, 'starts')];
+  writeFileSync(path, `#!/bin/sh\necho start >> '${log}'\nexec '${guardian()}' "$@"\n`, { mode: 0o755 });
+  return { path, starts: () => (existsSync(log) ? readFileSync(log, 'utf8').split('\n').length - 1 : 0) };
+}
 
 async function tried(guardianPath: string, changes: Partial<Parameters<typeof runSelfCheck>[0]> = {}) {
   const directory = join(workDirectory(), 'run');
@@ -82,5 +90,25 @@ describe('a guardian that is not lost after all', () => {
 
   it('is noticed where nobody can be observed', async () => {
     expect(failed(await tried(guardian(), { guardianOf: undefined }))).toEqual(['lost-guardian']);
+  });
+});
+
+describe('a battery that is called off', () => {
+  it('begins nothing more, and is over with all that it has begun', async () => {
+    const { path, starts } = counted(workDirectory());
+    const calledOff = new AbortController();
+    const reason = new Error('called off');
+    const directory = join(workDirectory(), 'run');
+    mkdirSync(directory, { mode: 0o700 });
+    const running = tried(path, { directory, signal: calledOff.signal });
+    running.catch(() => undefined);
+    await eventually('the first guardian', () => starts() > 0 || undefined);
+    calledOff.abort(reason);
+    await expect(running).rejects.toBe(reason);
+    expect(readdirSync(directory)).toEqual([]);
+    const before = starts();
+    expect(before).toBeLessThan(5);
+    await tried(guardian(), { subset: 'short' });
+    expect(starts()).toBe(before);
   });
 });

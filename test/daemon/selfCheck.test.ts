@@ -15,7 +15,7 @@ function checksIn({ home }: TestDaemon): string[] {
 }
 
 describe('PROMO-06: the containment check of the host', () => {
-  it.each([1, 2, 3, 4])('is called off when its daemon leaves, and over before that is gone (%i)', async (beside) => {
+  it('is over before its daemon is gone that is told to leave', async () => {
     const daemon = await testDaemon().start();
     const { generationId } = await daemon.goal();
     await daemon.event({ actor: generationId, type: 'contract.verified' });
@@ -24,7 +24,7 @@ describe('PROMO-06: the containment check of the host', () => {
       const guardians = checksIn(daemon).flatMap((path) =>
         readdirSync(path).flatMap((id) => startReceipt(join(path, id))?.guardian ?? []),
       );
-      return guardians.length >= beside ? guardians : undefined;
+      return guardians.length > 0 ? guardians : undefined;
     });
     await daemon.kill('SIGTERM');
     expect(checksIn(daemon)).toEqual([]);
