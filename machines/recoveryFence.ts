@@ -11,7 +11,7 @@ import { structuralHash } from './structuralHash.ts';
 
 export const recoveryFenceMachine = fenceSetup.createMachine({
   id: 'recoveryFence',
-  version: '2',
+  version: '3',
   initial: 'idle',
   context: ({ input }) => initialFenceContext(input),
   states: {
@@ -54,6 +54,8 @@ export const recoveryFenceMachine = fenceSetup.createMachine({
         'Something of an earlier incarnation is live or unverified. Nothing is launched; a retry looks again.',
       on: {
         'worker.scopeSettled': { guard: 'isOldScope', actions: 'noteOldSettled' },
+        // Somebody answers for the old one, whose end nothing will prove: there is none any more that could be ended.
+        'recovery.started': { guard: 'hasNoOld', target: 'rescanning', actions: 'begin' },
         'recovery.retry': [
           { guard: 'isOldSettled', target: 'rescanning', actions: 'countAttempt' },
           { target: 'stoppingOld', actions: 'countAttempt' },
@@ -90,12 +92,12 @@ export const recoveryFenceDefinition: ActorDefinition<FenceSnapshot> = {
   kind: 'recoveryFence',
   plane: 'local',
   machine: recoveryFenceMachine,
-  version: 2,
+  version: 3,
   structuralHash: structuralHash(recoveryFenceMachine),
   isSettled: () => false,
   isReleased: () => false,
   inputOf: (event) => event as unknown as Payload<'fence.established'>,
   links: ({ context: { runtimeId } }) => linksOf({ runtimeId }),
-  // Rows of version 1 have the same shape: the end of the worker is noted in idle since.
-  upcasters: { 1: (row) => row },
+  // Rows of all versions have the same shape: since 2 the end of the worker is noted in idle, since 3 refused has a way out.
+  upcasters: { 1: (row) => row, 2: (row) => row },
 };

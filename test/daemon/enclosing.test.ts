@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { isGone } from '../guardian/support/processes.ts';
 import { readReceipt } from '../guardian/support/scope.ts';
 import type { TestDaemon } from '../support/daemon.ts';
+import { loseGuardianOf } from '../support/guardianLoss.ts';
 import { checkHeldBy, letGo, runningCheck, runsOf } from './support/heldChecks.ts';
-import { loseGuardian } from './support/lostGuardian.ts';
 import { killWorker, positionOf, ticked, workerOf } from './support/workers.ts';
 
 interface Files {
@@ -25,7 +25,7 @@ async function lostCheck(): Promise<{ daemon: TestDaemon; goalId: string; check:
   const { goalId } = await daemon.goal();
   const { scopeId: check } = await runningCheck(daemon);
   const { scopeId: outer } = await workerOf(daemon);
-  await loseGuardian(daemon, check);
+  await loseGuardianOf(daemon, check);
   await daemon.event({ actor: check, type: 'guardian.observed' }, ({ payload }) => payload.result === 'absent');
   return { daemon, goalId, check, outer: outer! };
 }

@@ -1,11 +1,12 @@
 import { readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { assumptionWords } from '../../actors/daemon/commands/assumeEnded.ts';
 import { isGone, statOf } from '../guardian/support/processes.ts';
 import type { TestDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, holdAt, killAt } from '../support/daemonFailpoints.ts';
 import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
-import { loseGuardian } from './support/lostGuardian.ts';
+import { loseGuardianOf } from '../support/guardianLoss.ts';
 import {
   expectNoneBesideAnother,
   fenceStory,
@@ -21,7 +22,7 @@ import {
 /** The worker's guardian is lost, so nothing can prove the end of the worker any more. */
 async function loseGuardianOfWorker(daemon: TestDaemon): Promise<string> {
   const { scopeId } = await workerOf(daemon);
-  await loseGuardian(daemon, scopeId!);
+  await loseGuardianOf(daemon, scopeId!);
   await daemon.event({ actor: scopeId!, type: 'guardian.observed' }, ({ payload }) => payload.result === 'absent');
   return scopeId!;
 }
@@ -149,6 +150,36 @@ describe('the replacement of a worker', () => {
     expect(readdirSync(run).filter((name) => names.includes(name))).toEqual([]);
     expect(readdirSync(run)).toEqual(expect.arrayContaining([...others, 'execution-coordination-9.json']));
     expect(await daemon.events({ since: before })).toEqual([]);
+  });
+
+  it('goes on once somebody answers for an old one that nothing can prove', async () => {
+    const daemon = await workingDaemon({ env: { CUSTODY_RETRY_BACKOFF_MS: '600000' } }).start();
+    await ticked(daemon);
+    const { pid } = await workerOf(daemon);
+    const since = await positionOf(daemon);
+    const scopeId = await loseGuardianOfWorker(daemon);
+    await daemon.event({ since, type: 'recovery.failed' });
+    await isGone(pid!);
+    await daemon.call('recover.assumeEnded', {
+      scopeId,
+      because: 'the machine room was looked at',
+      confirm: { scopeId, text: assumptionWords },
+    });
+    await ticked(daemon, since);
+    expect((await fenceStory(daemon, since)).slice(-4)).toEqual([
+      'recovery.started',
+      'ownership.rescanned',
+      'replacement.launched',
+      'scheduler.tick',
+    ]);
+    expect((await workerOf(daemon)).state).toBe('ticking');
+    expect((await daemon.scope(scopeId)).assessment).toMatchObject({ state: 'unverified', assumed: {} });
+    // The same holds for whoever comes later, and for the next replacement.
+    await daemon.restart();
+    await tickingWorker(daemon);
+    const later = await positionOf(daemon);
+    await killWorker(daemon);
+    await ticked(daemon, later);
   });
 
   it('REC-07 keeps nobody else from being ended on time while it is refused', async () => {

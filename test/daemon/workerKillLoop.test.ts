@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { seeded } from '../host/support/random.ts';
 import type { TestDaemon } from '../support/daemon.ts';
+import { loseGuardianOf } from '../support/guardianLoss.ts';
 import { patienceMs } from '../support/patience.ts';
-import { loseGuardian } from './support/lostGuardian.ts';
 import {
   checksOf,
   expectNoneBesideAnother,
@@ -64,7 +64,7 @@ async function loseCheck(daemon: TestDaemon, since: number): Promise<void> {
   );
   const { scopeId } = requested.payload as { scopeId: string };
   await daemon.event({ since, type: 'launch.releaseCommitted', actor: scopeId });
-  await loseGuardian(daemon, scopeId);
+  await loseGuardianOf(daemon, scopeId);
   for await (const { type, payload } of daemon.client.stream<{ type: string; payload: { result?: string } }>(
     'events.follow',
     { since, actor: scopeId },

@@ -14,6 +14,10 @@ export async function loseGuardian({ pid }: Named): Promise<void> {
   for (const one of all) await isGone(one.pid);
 }
 
+/** As above, of a scope of this daemon. */
+export const loseGuardianOf = (daemon: TestDaemon, scopeId: string): Promise<void> =>
+  loseGuardian(startReceipt(daemon.scopeDir(scopeId))!.guardian);
+
 /** A run whose guardian was lost; its root still runs, and has written a file. */
 export async function lostRun(daemon: TestDaemon, { beside }: { readonly beside?: string } = {}) {
   const { goalId, generationId, path } = await daemon.goal();

@@ -28,16 +28,17 @@ export function unreleasedScopes({ host, store }: Parts): readonly ScopeId[] {
     const page = host.list('executionScope', { released: false, after, limit: pageSize });
     for (const { id, key } of page) {
       const isOfWorkers = isWorker(id) || isWorker(store.links.of(key).parentScopeId);
-      if (isOfWorkers && isOwned(host, id)) found.push(id as ScopeId);
+      if (isOfWorkers && !isOutOfTheWay({ host }, id)) found.push(id as ScopeId);
     }
     if (page.length < pageSize) return found;
     after = page.at(-1)!.key;
   }
 }
 
-function isOwned(host: Parts['host'], scopeId: string): boolean {
+/** Whether nobody has to wait for this scope: it is proved, or somebody answers for it. */
+export function isOutOfTheWay({ host }: Pick<Parts, 'host'>, scopeId: string): boolean {
   const scope = intact(host, 'executionScope', scopeId);
-  return scope === undefined || holdsOthersUp(assessOwnership(scope));
+  return scope !== undefined && !holdsOthersUp(assessOwnership(scope));
 }
 
 export function rescan(parts: Parts): Rescan {

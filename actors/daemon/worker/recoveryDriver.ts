@@ -14,7 +14,7 @@ import { assertAccepted, draft } from '../../runtime/submission.ts';
 import { awaitScopes } from '../commands/waiting.ts';
 import type { LaunchCoordinator } from '../launch/coordinator.ts';
 import { type Exclusive, recoveryVerb } from './exclusive.ts';
-import { rescan, rescanPayload, unreleasedScopes } from './ownedByWorkers.ts';
+import { isOutOfTheWay, rescan, rescanPayload, unreleasedScopes } from './ownedByWorkers.ts';
 import { livingWorkers, runtimeIdOf, workerLaunch } from './workerLaunch.ts';
 
 export interface DriverParts
@@ -138,11 +138,11 @@ export class RecoveryDriver {
     const reason = this.#reasonToBegin(fence);
     if (reason === undefined || !this.#hold()) return;
     const living = livingWorkers(this.#parts);
-    const newest = living.at(-1);
     const last = fence.context.replacement;
-    const old = newest ?? last;
-    const payload = { old: old && named(old), liveWorkers: living.length, reason };
-    await this.#tell('recovery.started', payload);
+    // One that somebody answers for is none that could be ended, and none whose end will be told.
+    const gone = last !== null && last.settledBy === null && this.#isOutOfTheWay(last) ? null : last;
+    const old = living.at(-1) ?? gone;
+    await this.#tell('recovery.started', { old: old && named(old), liveWorkers: living.length, reason });
   }
 
   /** Undefined while the worker does what it is there for, or none is wanted. */
@@ -210,13 +210,24 @@ export class RecoveryDriver {
   async #retry({ context }: FenceSnapshot): Promise<void> {
     const { clock, wantedTarget, exclusive } = this.#parts;
     if (wantedTarget() === undefined || exclusive.holder !== undefined) return;
-    const { retryAt } = context;
+    const { retryAt, old } = context;
+    if (old !== null && old.settledBy === null && this.#isOutOfTheWay(old)) return this.#beginAnew();
     const isDue = retryAt === null || retryAt.bootId !== clock.bootId() || clock.monoMs() >= retryAt.monoMs;
     if (!isDue && !this.#isAskedFor) return this.#wakeAt(retryAt.monoMs);
     const reason = this.#isAskedFor ? 'operator' : 'backoff';
     if (!this.#hold()) return;
     this.#isAskedFor = false;
     await this.#tell('recovery.retry', { reason });
+  }
+
+  /** The old one is not proved to be gone and never will be, but somebody has answered for it. */
+  async #beginAnew(): Promise<void> {
+    if (livingWorkers(this.#parts).length > 0 || !this.#hold()) return;
+    await this.#tell('recovery.started', { old: null, liveWorkers: 0, reason: 'end_assumed' });
+  }
+
+  #isOutOfTheWay({ scopeId }: Pick<FencedWorker, 'scopeId'>): boolean {
+    return isOutOfTheWay(this.#parts, scopeId);
   }
 
   async #launch({ context }: FenceSnapshot): Promise<void> {

@@ -8,7 +8,7 @@ import { draft } from '../../runtime/submission.ts';
 import { type WorkerContext, workerProtocol } from '../../worker/messages.ts';
 import { requestKey } from '../commands/requestIds.ts';
 import { type Recipe, recipeDigest } from '../launch/recipe.ts';
-import { rescan, rescanPayload } from './ownedByWorkers.ts';
+import { isOutOfTheWay, rescan, rescanPayload } from './ownedByWorkers.ts';
 
 export type WorkerLaunchParts = Pick<Runtime, 'host' | 'store' | 'config' | 'places' | 'clock' | 'guardian' | 'worker'>;
 
@@ -106,11 +106,12 @@ interface LivingWorker {
   readonly scopeId: ScopeId;
 }
 
-/** Incarnations that are not proved to be gone, oldest first. */
+/** Incarnations that are not proved to be gone, and for which nobody answers; oldest first. */
 export function livingWorkers({ host, store }: Pick<Runtime, 'host' | 'store'>): readonly LivingWorker[] {
-  return host.list('workerIncarnation', { released: false }).map(({ id, key }) => ({
+  const unreleased = host.list('workerIncarnation', { released: false }).map(({ id, key }) => ({
     incarnationId: id as IncarnationId,
     // From its link: a record that cannot be read is a worker that may live.
     scopeId: store.links.of(key).scopeId as ScopeId,
   }));
+  return unreleased.filter(({ scopeId }) => !isOutOfTheWay({ host }, scopeId));
 }

@@ -157,6 +157,8 @@ export class WorkerService {
     if (actor.kind === 'workerIncarnation' || actor.kind === 'recoveryFence') this.driver.poke();
     if (actor.kind !== 'executionScope') return;
     this.#checks.changed();
+    // Somebody may have answered for one that a recovery waits for.
+    if (this.driver.fence?.matches('refused')) this.driver.poke();
     if (after.hasTag('capacityReleased') || after.matches({ coverage: { unverified: 'gap' } })) {
       void this.#turns
         .run('worker', () => this.#checks.followed(actor.id))

@@ -34,6 +34,7 @@ const rows: readonly Row[] = [
   row('rescanning', 'ownership.rescanned', { to: 'refused', actions: retain, ids: ['REC-04', 'REC-06'] }),
   row('rescanning', 'recovery.failed', { to: 'refused', actions: retain, ids: ['REC-06'] }),
   row('refused', 'worker.scopeSettled', { guards: ['isOldScope'], actions: ['noteOldSettled'], ids: ['REC-09'] }),
+  row('refused', 'recovery.started', { guards: ['hasNoOld'], to: 'rescanning', actions: ['begin'], ids: ['REC-03'] }),
   row('refused', 'recovery.retry', {
     guards: ['isOldSettled'],
     to: 'rescanning',
