@@ -87,16 +87,43 @@ static void measure_guardian(char *guardian, const struct frame *f, bool handsha
   close(link[0]);
 }
 
-static void print_status(pid_t pid) {
-  char path[64], line[256];
-  snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+static FILE *open_proc(pid_t pid, const char *leaf) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, leaf);
   FILE *file = fopen(path, "r");
   if (file == NULL) fail(path);
+  return file;
+}
+
+static void print_fields(pid_t pid, const char *leaf, const char *const *fields) {
+  char line[256];
+  FILE *file = open_proc(pid, leaf);
   while (fgets(line, sizeof line, file) != NULL) {
-    if (strncmp(line, "VmRSS:", 6) == 0 || strncmp(line, "RssAnon:", 8) == 0) fputs(line, stdout);
-    if (strncmp(line, "voluntary_ctxt_switches:", 24) == 0) fputs(line, stdout);
+    for (int at = 0; fields[at] != NULL; at++) {
+      size_t length = strlen(fields[at]);
+      if (strncmp(line, fields[at], length) == 0 && line[length] == ':') fputs(line, stdout);
+    }
   }
   fclose(file);
+}
+
+static pid_t first_child(pid_t pid) {
+  char leaf[48];
+  int child = 0;
+  snprintf(leaf, sizeof leaf, "task/%d/children", (int)pid);
+  FILE *file = open_proc(pid, leaf);
+  if (fscanf(file, "%d", &child) != 1) child = 0;
+  fclose(file);
+  return child;
+}
+
+/* The one that was started, which waits, and its fork, which works. */
+static void print_status(pid_t pid) {
+  const pid_t both[] = {pid, first_child(pid)};
+  for (int at = 0; at < 2; at++) {
+    print_fields(both[at], "status", (const char *const[]){"Name", "VmRSS", "RssAnon", "voluntary_ctxt_switches", NULL});
+    print_fields(both[at], "smaps_rollup", (const char *const[]){"Pss", NULL});
+  }
 }
 
 static int idle(const char *directory, char *guardian, int seconds) {

@@ -53,9 +53,15 @@ export async function tracesOf(name: string): Promise<Traces> {
 export const killAtOnce = (...pids: readonly number[]): Promise<string> =>
   outputOf('sh', ['-c', 'kill -KILL "$@"', 'sh', ...pids.map(String)], { env });
 
-/** A signal for one process, as a person at a shell sends it: `STOP`, `CONT`. */
-export const signalled = (name: 'STOP' | 'CONT', pid: number): Promise<string> =>
-  outputOf('sh', ['-c', 'kill -s "$1" "$2"', 'sh', name, String(pid)], { env });
+/** A signal for each process, as a person at a shell sends it: `STOP`, `CONT`. */
+export const signalled = (name: 'STOP' | 'CONT', ...pids: readonly number[]): Promise<string> =>
+  outputOf('sh', ['-c', 'name=$1; shift; kill -s "$name" "$@"', 'sh', name, ...pids.map(String)], { env });
+
+/** Its children at this moment (proc_pid_children(5)). */
+export async function childrenOf(pid: number): Promise<readonly number[]> {
+  const found = await outputOf('sh', ['-c', 'cat "/proc/$1/task/$1/children"', 'sh', String(pid)], { env });
+  return found.split(' ').filter(Boolean).map(Number);
+}
 
 /** The first of `names` that is not in PATH. */
 export async function missing(names: readonly string[]): Promise<string | undefined> {

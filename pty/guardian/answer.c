@@ -114,6 +114,10 @@ static void answer_terminate(struct guardian *g, struct client *c, char *rest) {
 /* What a nested guardian tells about itself has no answer: it does not listen any more. */
 static bool heard_nested(struct guardian *g, struct client *c, const char *line) {
   bool done = strcmp(line, "done") == 0;
+  if (c->nested && strncmp(line, "worker ", 7) == 0) {
+    enrol_note_worker(g, c, line + 7);
+    return true;
+  }
   if (!c->nested || (!done && strcmp(line, "stalled") != 0)) return false;
   if (!done) c->stalled = true;
   else c->done = true;

@@ -68,6 +68,7 @@ void cgroup_enter(struct guardian *g) {
   g->cgroup_parent = open_delegated(g->spec.cgroup);
   if (g->cgroup_parent < 0 || enter(g)) return;
   if (g->cgroup >= 0) cgroup_remove(g);
+  else let_go(&g->cgroup_parent); /* what has this name there is somebody else's */
 }
 
 /* Guardians inside it must neither be stopped nor killed; then everybody is dealt with one by one. */
@@ -82,7 +83,9 @@ static bool holds_guardians(const struct guardian *g) {
 
 void cgroup_freeze(struct guardian *g) {
   if (holds_guardians(g)) return;
-  g->drain.cgroup_stops = put(g, "cgroup.freeze", "1", 1);
+  g->drain.cgroup_stops = true; /* first: a freeze that nobody knows of would never end */
+  in_order();
+  if (!put(g, "cgroup.freeze", "1", 1)) g->drain.cgroup_stops = false;
   g->drain.cgroup_until = now_ms() + WALK_MS;
 }
 
@@ -144,10 +147,9 @@ static void remove_below(int dir, int depth) {
 
 /* Once nobody is left who could be in it, with what the workload has made inside. */
 void cgroup_remove(struct guardian *g) {
-  if (g->cgroup < 0) return;
-  remove_below(g->cgroup, 0);
-  close(g->cgroup);
+  if (g->cgroup_parent < 0) return;
+  if (g->cgroup >= 0) remove_below(g->cgroup, 0);
+  let_go(&g->cgroup);
   unlinkat(g->cgroup_parent, g->scope, AT_REMOVEDIR);
-  close(g->cgroup_parent);
-  g->cgroup = g->cgroup_parent = -1;
+  let_go(&g->cgroup_parent);
 }

@@ -26,15 +26,19 @@ void control_open(struct guardian *g) {
     g->listener = -1; /* the name is somebody else's: refusing must not remove it */
     refuse(g, RC_NO_SLOT, "socket", error);
   }
-  if (listen(g->listener, BACKLOG) != 0) refuse(g, RC_NO_SLOT, "socket", errno);
+  control_listen(g);
   if (chdir("/") != 0) refuse(g, RC_NO_SLOT, "socket", errno);
+}
+
+/* Said again by whoever works from now on: a nested guardian asks the kernel who listens, and whether that encloses it. */
+void control_listen(struct guardian *g) {
+  if (g->listener >= 0 && listen(g->listener, BACKLOG) != 0) refuse(g, RC_NO_SLOT, "socket", errno);
 }
 
 void control_close(struct guardian *g) {
   if (g->listener < 0) return;
-  close(g->listener);
-  g->listener = -1;
   unlinkat(g->dir, "ctl.sock", 0);
+  let_go(&g->listener);
 }
 
 static struct client *free_client(struct guardian *g) {
@@ -61,21 +65,29 @@ void control_accept(struct guardian *g) {
   pid_t pid = 0;
   int fd = accept4(g->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) return;
+  step("accepted");
   struct client *c = peer_allowed(g, fd, &pid) ? free_client(g) : NULL;
   if (c == NULL) {
     close(fd);
     return;
   }
-  *c = (struct client){.fd = fd, .pidfd = -1, .peer = {.pid = pid}};
+  *c = (struct client){.fd = fd, .pidfd = -1, .worker_fd = -1, .peer = {.pid = pid}};
 }
 
 /* A nested guardian that goes without having said that its receipt is durable has taken its evidence with it. */
 void client_drop(struct guardian *g, struct client *c) {
-  if (c->nested && !c->done) g->lost_nested++;
+  if (c->nested && !c->done) {
+    c->lost_as = g->lost_nested + 1;
+    in_order();
+    step("losing");
+    g->lost_nested = c->lost_as;
+    step("lost");
+  }
   if (c->nested) drain_nested_ended(g);
-  close(c->fd);
-  if (c->pidfd >= 0) close(c->pidfd);
-  *c = (struct client){.fd = -1, .pidfd = -1};
+  let_go(&c->fd);
+  let_go(&c->pidfd);
+  let_go(&c->worker_fd);
+  *c = (struct client){.fd = -1, .pidfd = -1, .worker_fd = -1};
 }
 
 /* Never waits for a reader: who does not take its lines is dropped, and asks again if it wants to know. */
@@ -107,13 +119,21 @@ static void take_lines(struct guardian *g, struct client *c) {
   if (c->fd >= 0 && c->used == sizeof c->line) client_drop(g, c);
 }
 
+/*
+ * What a nested guardian says is heeded first and taken afterwards, so that it is not lost with whoever had read it; it
+ * may be heeded twice, and what others ask may not.
+ */
 void client_ready(struct guardian *g, struct client *c) {
-  ssize_t got = recv(c->fd, c->line + c->used, sizeof c->line - c->used, MSG_DONTWAIT);
+  char waste[sizeof c->line];
+  const bool nested = c->nested;
+  ssize_t got = recv(c->fd, c->line + c->used, sizeof c->line - c->used, MSG_DONTWAIT | (nested ? MSG_PEEK : 0));
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got <= 0) {
     client_drop(g, c);
     return;
   }
+  if (nested) step("heard");
   c->used += (size_t)got;
   take_lines(g, c);
+  if (nested && c->fd >= 0 && recv(c->fd, waste, (size_t)got, MSG_DONTWAIT) != got) client_drop(g, c);
 }

@@ -36,20 +36,22 @@ static void pace(struct guardian *g) {
 static void ask_nested(struct guardian *g) {
   for (int at = 0; at < CLIENTS; at++) {
     struct client *c = &g->client[at];
+    if (c->nested) client_ready(g, c); /* what it has said of itself may still be unread */
     if (!c->nested || (g->drain.asked && !c->stalled)) continue;
     c->stalled = false;
-    signal_pidfd(c->pidfd, SIGTERM);
+    nested_terminate(c);
   }
   g->drain.asked = true;
 }
 
 static void enter_phase(struct guardian *g, enum drain_phase phase) {
-  g->drain.phase = phase;
   g->drain.scans = 0;
   g->drain.agreements = 0;
   g->drain.digest = 0;
   g->drain.expected = 0;
   g->drain.next_at = now_ms();
+  in_order();
+  g->drain.phase = phase;
 }
 
 static void forget_round(struct guardian *g) {
@@ -61,7 +63,8 @@ static void forget_round(struct guardian *g) {
   cgroup_thaw(g);
   free(d->quiesced);
   free(d->signalled);
-  *d = (struct drain){.phase = DRAIN_IDLE};
+  let_go(&d->witnessed);
+  *d = (struct drain){.phase = DRAIN_IDLE, .witnessed = -1};
 }
 
 /* While there are nested guardians a grace may end early, for which somebody has to look. */
@@ -70,19 +73,26 @@ static void pace_grace(struct guardian *g) {
   if (nested_unfinished(g)) g->drain.next_at = sooner(g->drain.next_at, now_ms() + PACE_LAST_MS);
 }
 
-static void begin_round(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms) {
+static void warn(struct guardian *g) {
   struct members m = {0};
   struct sweep done;
+  if (now_ms() < g->drain.grace_until) sweep(g, &m, SIGTERM, &done);
+  g->drain.warned = true;
+  pace_grace(g);
+  members_free(&m);
+}
+
+static void begin_round(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms) {
   forget_round(g);
+  g->drain.witnessed = memory_file("witnessed");
   g->drain.grace_until = now_ms() + (int64_t)grace_ms;
   g->drain.budget_until = g->drain.grace_until + (int64_t)budget_ms;
   enter_phase(g, DRAIN_GRACE);
 #ifdef CUSTODY_WITHOUT_FREEZE_FIRST
   ask_nested(g);
 #endif
-  if (grace_ms > 0) sweep(g, &m, SIGTERM, &done);
-  pace_grace(g);
-  members_free(&m);
+  step("grace");
+  warn(g);
 }
 
 /* The budget counts from the end of the grace, and comes nearer with it. */
@@ -120,9 +130,9 @@ static void exhaust(struct guardian *g) {
   struct sweep seen;
   resume_suspended(g);
   sweep(g, &m, 0, &seen);
-  g->drain.phase = DRAIN_EXHAUSTED;
   say_exhausted(g, &m);
   enrol_stalled(g);
+  g->drain.phase = DRAIN_EXHAUSTED;
   members_free(&m);
 }
 
@@ -148,7 +158,9 @@ static void begin_kill(struct guardian *g, struct members *m) {
   g->drain.frozen = *m;
   *m = (struct members){0};
   enter_phase(g, DRAIN_KILL);
+  step("kill");
   kill_frozen(g, &done);
+  step("killed");
   say_signalled(g, done.sent, done.skipped);
   await_ends(g, g->drain.frozen.count);
 }
@@ -186,6 +198,7 @@ static void quiesce(struct guardian *g) {
   }
   if (d->cgroup_stops) d->expected = d->cgroup.count;
   sweep(g, &m, SIGSTOP, &seen);
+  step("freeze");
   d->scans++;
   d->agreements = seen.running == 0 && seen.digest == d->digest ? d->agreements + 1 : 0;
   d->digest = seen.running == 0 ? seen.digest : 0;
@@ -243,4 +256,21 @@ void drain_nested_ended(struct guardian *g) {
   if (g->drain.phase != DRAIN_QUIESCE && g->drain.phase != DRAIN_KILL) return;
   g->drain.agreements = 0;
   g->drain.next_at = now_ms();
+}
+
+/*
+ * Goes on with what a lost worker had begun. Its lists were in its own memory; whom it had stopped and woken stands in a
+ * file. A freeze begins anew, since what scans had agreed on is not known, and an order that it had no time to begin is
+ * begun.
+ */
+void drain_inherit(struct guardian *g) {
+  struct drain *d = &g->drain;
+  const bool is_late = g->terminated && g->phase != GATED && d->phase == DRAIN_IDLE;
+  d->suspended = d->woken = d->frozen = d->unkillable = d->cgroup = (struct members){0};
+  d->quiesced = d->signalled = NULL;
+  recall_round(g);
+  if (is_late) drain_begin(g, g->spec.grace_ms, g->spec.budget_ms);
+  else if (d->phase == DRAIN_QUIESCE || d->phase == DRAIN_KILL) begin_freeze(g);
+  else if (d->phase == DRAIN_GRACE && !d->warned) warn(g);
+  else if (d->phase == DRAIN_GRACE) pace_grace(g);
 }

@@ -21,10 +21,14 @@ static void put_pairs(struct text *t, const struct members *m, bool nested) {
   text_add(t, "]");
 }
 
-/* Tells everybody who follows and returns the line, for whoever attaches later; the caller frees it. */
-static char *tell(struct guardian *g, struct text *t) {
+/*
+ * Tells everybody who follows, unless a lost worker is known to have done so (what is told twice does no harm), and
+ * returns the line, for whoever attaches later; the caller frees it.
+ */
+static char *tell(struct guardian *g, struct text *t, bool *told) {
   text_add(t, "}\n");
-  if (!t->full) tell_followers(g, t->at, t->used);
+  if (!t->full && !*told) tell_followers(g, t->at, t->used);
+  *told = true;
   return t->at;
 }
 
@@ -39,7 +43,7 @@ void say_quiesced(struct guardian *g, const struct members *m, size_t living) {
   text_unsigned(&t, living);
   text_add(&t, ",\"members\":");
   put_pairs(&t, m, false);
-  g->drain.quiesced = tell(g, &t);
+  g->drain.quiesced = tell(g, &t, &g->drain.told[TOLD_QUIESCED]);
 }
 
 void say_signalled(struct guardian *g, size_t total, size_t skipped) {
@@ -51,7 +55,7 @@ void say_signalled(struct guardian *g, size_t total, size_t skipped) {
   text_unsigned(&t, total);
   text_add(&t, ",\"skippedGuardians\":");
   text_unsigned(&t, skipped);
-  g->drain.signalled = tell(g, &t);
+  g->drain.signalled = tell(g, &t, &g->drain.told[TOLD_SIGNALLED]);
 }
 
 /* Nested guardians that have not ended are named: whoever asks again has to look there. */
@@ -65,7 +69,8 @@ void say_exhausted(struct guardian *g, const struct members *m) {
   put_pairs(&t, &g->drain.unkillable, false);
   text_add(&t, ",\"guardians\":");
   put_pairs(&t, m, true);
-  free(tell(g, &t));
+  bool told = false;
+  free(tell(g, &t, &told));
 }
 
 void say_settled(struct guardian *g, int code) {
@@ -73,7 +78,8 @@ void say_settled(struct guardian *g, int code) {
   struct text t = TEXT_OVER(buffer);
   text_add(&t, "{\"event\":\"settled\",\"exit\":");
   text_unsigned(&t, (uint64_t)code);
-  tell(g, &t);
+  bool told = false;
+  tell(g, &t, &told);
 }
 
 /* A daemon that was restarted in the middle of a drain learns what the drain has already done. */

@@ -87,6 +87,18 @@ void enrol_with_enclosing(struct guardian *g) {
   g->up = fd;
 }
 
+/* We enrolled before the fork. Whichever of the two is left shall be spared. */
+void enrol_worker(const struct guardian *g) {
+  char buffer[32];
+  struct text line = TEXT_OVER(buffer);
+  if (g->up < 0) return;
+  text_add(&line, "worker ");
+  text_unsigned(&line, (uint64_t)g->worker);
+  text_add(&line, "\n");
+  ssize_t ignored = send(g->up, line.at, line.used, MSG_NOSIGNAL | MSG_DONTWAIT);
+  (void)ignored;
+}
+
 void enrol_done(struct guardian *g) {
   if (g->up < 0) return;
   ssize_t ignored = send(g->up, "done\n", 5, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -150,7 +162,7 @@ static const char *refusal(const struct guardian *g, struct client *c) {
   if (c->nested) return "alreadyEnrolled";
   c->pidfd = open_pidfd(c->peer.pid);
   if (c->pidfd < 0 || !identify(c->peer.pid, c->pidfd, &c->peer)) return "peerGone";
-  if (!descends_from(c->peer.pid, g->self.pid)) return "notDescendant";
+  if (!descends_from(c->peer.pid, g->worker)) return "notDescendant";
   if (!is_guardian(g, c->peer.pid)) return "notGuardian";
   /* Asked last, through the descriptor: all of the above was read about one and the same living process. */
   if (signal_pidfd(c->pidfd, 0) != 0) return "peerGone";
@@ -177,6 +189,24 @@ void enrol_answer(struct guardian *g, struct client *c, const char *scope) {
   client_send(g, c, line.at, line.used);
 }
 
+/* A child of the nested guardian, or ours because that has been lost; a guardian has no other child than this one. */
+void enrol_note_worker(const struct guardian *g, struct client *c, const char *number) {
+  uint64_t pid = 0;
+  struct proc_stat stat;
+  if (c->worker_fd >= 0 || !parse_unsigned(number, INT32_MAX, &pid)) return;
+  int pidfd = open_pidfd((pid_t)pid);
+  bool known = pidfd >= 0 && proc_stat((pid_t)pid, 0, &stat) && (stat.ppid == c->peer.pid || stat.ppid == g->worker) &&
+               identify((pid_t)pid, pidfd, &c->worker) && signal_pidfd(pidfd, 0) == 0;
+  if (known) c->worker_fd = pidfd;
+  else if (pidfd >= 0) close(pidfd);
+}
+
+/* Of its two processes the one that is told passes it on, so that either will do that is there. */
+void nested_terminate(struct client *c) {
+  struct pollfd ended = {.fd = c->pidfd, .events = POLLIN};
+  signal_pidfd(c->worker_fd >= 0 && poll(&ended, 1, 0) > 0 ? c->worker_fd : c->pidfd, SIGTERM);
+}
+
 /*
  * At ECHILD every nested guardian has ended; what it said last may still be unread. Whoever has not said `done` by then
  * never will.
@@ -192,7 +222,9 @@ void nested_settle(struct guardian *g) {
 bool is_nested(const struct guardian *g, pid_t pid, uint64_t start) {
   for (int at = 0; at < CLIENTS; at++) {
     const struct client *c = &g->client[at];
-    if (c->nested && c->peer.pid == pid && c->peer.start == start) return true;
+    if (!c->nested) continue;
+    if (c->peer.pid == pid && c->peer.start == start) return true;
+    if (c->worker_fd >= 0 && c->worker.pid == pid && c->worker.start == start) return true;
   }
   return false;
 }

@@ -3,12 +3,14 @@
  * say when no descendant of that workload remains, and it says so in a receipt. It starts nothing before the space
  * for that receipt exists, and runs nothing before its launcher opens the gate.
  *
- * One thread, one struct, one poll loop. Each concern has a file of the same name; this header is the map.
+ * Two processes: the one that was started waits, and its fork works; either goes on without the other (witness.c). One
+ * thread each, one struct in memory that both see, one poll loop. Each concern has a file of the same name; this header is the map.
  */
 #ifndef CUSTODY_GUARDIAN_H
 #define CUSTODY_GUARDIAN_H
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -96,11 +98,12 @@ enum { ABSENT = -1 };
 struct client {
   int fd; /* -1: free */
   bool follows; /* wants the events of the drain in progress */
-  bool nested;  /* an enrolled guardian; the connection lives as long as it does */
+  bool nested;  /* an enrolled guardian; the connection lives as long as one of its two processes does */
   bool done;    /* the nested guardian has reported its own durable exit receipt */
   bool stalled; /* it has given up a round of its drain since it was asked */
-  int pidfd;
-  struct identity peer;
+  int pidfd, worker_fd;
+  struct identity peer, worker; /* of a nested guardian: the process that enrolled, and its fork that works */
+  uint64_t lost_as; /* what lost_nested becomes with the loss of this one; 0 until it is lost */
   size_t used;
   char line[128];
 };
@@ -122,6 +125,8 @@ struct members {
   bool incomplete; /* the walk failed for want of memory, access or time: no convergence may be claimed */
 };
 
+enum { TOLD_QUIESCED, TOLD_SIGNALLED };
+
 enum drain_phase { DRAIN_IDLE, DRAIN_GRACE, DRAIN_QUIESCE, DRAIN_KILL, DRAIN_EXHAUSTED };
 
 struct drain {
@@ -131,7 +136,10 @@ struct drain {
   size_t expected; /* members, when nobody was seen to run */
   unsigned agreements;
   unsigned unfinished; /* walks that their time did not suffice for: the next ones get more */
-  bool asked; /* the nested guardians, in this round */
+  bool warned;   /* everybody but nested guardians has had the SIGTERM of this round */
+  bool asked;    /* the nested guardians, in this round */
+  bool told[2];  /* whoever follows has heard that this round has frozen, and that it has signalled */
+  int witnessed; /* a file in memory: whom this round has stopped and woken, for whoever has to go on with it; -1: none */
   bool cgroup_stops; /* the workload's cgroup is frozen, or about to be */
   int64_t cgroup_until; /* as long the kernel may take for that */
   struct members cgroup; /* who is in it */
@@ -140,6 +148,13 @@ struct drain {
   struct members frozen;    /* the tree that scans have agreed on, by pid: nobody else is killed */
   struct members unkillable;
   char *quiesced, *signalled; /* event lines, kept for clients that attach late */
+};
+
+/* One child that is being noted and taken, and what the counts were before; pid 0: none. */
+struct taking {
+  pid_t pid;
+  enum phase phase;
+  uint64_t reaped, adopted, adopted_used;
 };
 
 struct guardian {
@@ -152,7 +167,13 @@ struct guardian {
   char build[KNOWN_BUILDS][DIGEST_HEX + 1]; /* digests of other guardian builds that may enrol here */
   size_t builds;
   struct slot slot[SLOTS];
-  struct identity self, child;
+  struct identity self, child; /* self: the process that was started, whichever of the two works now */
+  pid_t worker;                /* whoever works now, and so the parent of the tree */
+  bool launched;               /* the gated child is known: from here on its end is ours to prove */
+  bool took_over;              /* the worker was lost, and its witness works */
+  int passed;                  /* a signal that the witness has passed on and that the worker has not yet heeded */
+  int exec_errno;              /* why the image could not be executed, in the child's own words; 0: it could */
+  struct taking taking;
   enum phase phase;
   int64_t gate_until;
   const char *abandoned; /* why the gate was never opened; NULL while that is undecided */
@@ -211,9 +232,14 @@ bool receipt_exit(struct guardian *g);
 /* launch.c, workload.c: the gated child */
 void launch(struct guardian *g);
 void gate_open(struct guardian *g);
+void gate_pass(struct guardian *g);
 void gate_abandon(struct guardian *g, const char *reason);
 void exec_result(struct guardian *g);
-_Noreturn void become_workload(const struct guardian *g, int gate, int error);
+struct gated {
+  struct spec spec; /* a copy: the guardian forgets its own, in memory that the child sees as well */
+  int gate, error;
+};
+_Noreturn void become_workload(struct guardian *g, const struct gated *its);
 
 /* terminal.c: a workload with a terminal */
 void terminal_find(struct guardian *g);
@@ -238,12 +264,27 @@ void linger_end(struct guardian *g);
 
 /* reap.c */
 bool reap_turn(struct guardian *g);
+void reap_again(struct guardian *g);
+bool has_children(void);
+void await_children(void);
+
+/* witness.c: the loss of one process loses nothing */
+void become_subreaper(struct guardian *g);
+void witness_begin(struct guardian *g);
+void witness_continue(const struct guardian *g);
+void let_go(int *fd);
+/* What stands above is in the memory of both before what stands below, for whoever finds only the half of it. */
+static inline void in_order(void) { atomic_signal_fence(memory_order_seq_cst); }
+
+/* mend.c: what a worker was in the middle of when it was lost */
+void take_over(struct guardian *g);
 
 /* loop.c */
 int guard(struct guardian *g);
 
 /* control.c, answer.c: the socket */
 void control_open(struct guardian *g);
+void control_listen(struct guardian *g);
 void control_close(struct guardian *g);
 void control_accept(struct guardian *g);
 void client_ready(struct guardian *g, struct client *c);
@@ -256,7 +297,10 @@ void tell_followers(struct guardian *g, const char *line, size_t length);
 void enrol_with_enclosing(struct guardian *g);
 void enrol_done(struct guardian *g);
 void enrol_stalled(const struct guardian *g);
+void enrol_worker(const struct guardian *g);
 void enrol_answer(struct guardian *g, struct client *c, const char *scope);
+void enrol_note_worker(const struct guardian *g, struct client *c, const char *number);
+void nested_terminate(struct client *c);
 void nested_settle(struct guardian *g);
 bool is_nested(const struct guardian *g, pid_t pid, uint64_t start);
 bool nested_unfinished(const struct guardian *g);
@@ -299,12 +343,14 @@ struct sweep {
 void sweep(struct guardian *g, struct members *m, int number, struct sweep *out);
 void kill_frozen(struct guardian *g, struct sweep *out);
 void resume_suspended(struct guardian *g);
+void recall_round(struct guardian *g);
 
 /* drain.c, drain_events.c: bounded termination */
 bool drain_begin(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms);
 void drain_step(struct guardian *g);
 bool drain_active(const struct guardian *g);
 void drain_nested_ended(struct guardian *g);
+void drain_inherit(struct guardian *g);
 void drain_attach(struct guardian *g, struct client *c);
 void say_quiesced(struct guardian *g, const struct members *m, size_t living);
 void say_signalled(struct guardian *g, size_t total, size_t skipped);
@@ -320,8 +366,10 @@ int peer_command(void);
 /* Named points at which a test build can stop or kill the guardian; nothing in a shipped build. */
 #ifdef CUSTODY_TEST_STEPS
 void step(const char *name);
+void step_beside(pid_t witness);
 #else
 #define step(name) ((void)0)
+#define step_beside(witness) ((void)(witness))
 #endif
 
 #endif

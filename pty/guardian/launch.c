@@ -38,9 +38,10 @@ static void release_stdio(struct guardian *g) {
 static void fork_gated(struct guardian *g) {
   int gate[2], error[2];
   if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(error, O_CLOEXEC) != 0) refuse(g, RC_KERNEL, "pipe", errno);
+  const struct gated its = {.spec = g->spec, .gate = gate[0], .error = error[1]};
   pid_t pid = fork();
   if (pid < 0) refuse(g, RC_KERNEL, "fork", errno);
-  if (pid == 0) become_workload(g, gate[0], error[1]);
+  if (pid == 0) become_workload(g, &its);
   close(gate[0]);
   close(error[1]);
   g->child.pid = pid;
@@ -63,6 +64,7 @@ void launch(struct guardian *g) {
   if (!identify(g->child.pid, g->child_pidfd, &g->child)) refuse(g, RC_KERNEL, "identity", errno);
   cgroup_enter(g);
   release_stdio(g);
+  g->launched = true;
   if (!receipt_start(g)) refuse(g, RC_NO_SLOT, "startReceipt", errno);
   step("started");
   g->phase = GATED;
@@ -76,12 +78,18 @@ void gate_open(struct guardian *g) {
   step("gate");
   g->phase = RELEASING;
   job_begin(g);
-  ssize_t ignored = write(g->gate, "G", 1); /* a child that is gone is found by the wait loop */
-  (void)ignored;
-  close(g->gate);
-  g->gate = -1;
+  step("releasing");
+  gate_pass(g);
   step("released");
   spec_forget(g);
+}
+
+/* As long as we have our end of it the child may still be waiting; more than the one byte that it reads does no harm. */
+void gate_pass(struct guardian *g) {
+  if (g->gate < 0) return;
+  ssize_t ignored = write(g->gate, "G", 1); /* a child that is gone is found by the wait loop */
+  (void)ignored;
+  let_go(&g->gate);
 }
 
 /* The gate stays closed for ever: the child has run nothing and is killed where it waits. */
@@ -105,22 +113,21 @@ static void say_exec(struct guardian *g, int error) {
 }
 
 /*
- * The pipe is close-on-exec in the child: its end without a word means that the image was executed, an error number
- * that it was not. Afterwards the link has served, unless there is a terminal of which the launcher will have to say that
- * it has been read; until then, what the launcher does with its end means nothing any more.
+ * The pipe is close-on-exec in the child, and ends when the image has been executed or the child has said why not: the
+ * reason stands in memory, where it outlives whoever reads the pipe. Afterwards the link has served, unless there is a
+ * terminal of which the launcher will have to say that it has been read; until then, what the launcher does with its end
+ * means nothing any more.
  */
 void exec_result(struct guardian *g) {
-  int error = 0;
+  int ignored = 0;
   if (g->exec_error < 0) return;
-  ssize_t got = read(g->exec_error, &error, sizeof error);
+  ssize_t got = read(g->exec_error, &ignored, sizeof ignored);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  if (got == sizeof error) g->outcome.error = error;
-  close(g->exec_error);
-  g->exec_error = -1;
-  if (g->phase != RELEASING) return;
-  g->phase = RUNNING;
-  say_exec(g, got == sizeof error ? error : 0);
-  if (terminal_is_ours(g)) return;
-  close(g->link);
-  g->link = -1;
+  if (g->exec_errno != 0) g->outcome.error = g->exec_errno;
+  if (g->phase == RELEASING) {
+    say_exec(g, g->exec_errno);
+    g->phase = RUNNING;
+    if (!terminal_is_ours(g)) let_go(&g->link);
+  }
+  let_go(&g->exec_error);
 }

@@ -41,9 +41,8 @@ static void clear_the_way(const struct guardian *g) {
 }
 
 void linger_end(struct guardian *g) {
-  close(g->terminal);
-  close(g->link);
-  g->terminal = g->link = -1;
+  let_go(&g->terminal);
+  let_go(&g->link);
   g->phase = LEAVING;
 }
 

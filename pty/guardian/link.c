@@ -31,8 +31,7 @@ void link_linger(struct guardian *g) {
     struct pollfd link = {.fd = g->link, .events = POLLIN};
     if (poll(&link, 1, (int)left) > 0 && recv(g->link, waste, sizeof waste, MSG_DONTWAIT) <= 0) break;
   }
-  close(g->link);
-  g->link = -1;
+  let_go(&g->link);
 }
 
 /* Ends a launch before the workload could run: the gated child, if there is one, leaves unrun and is reaped. */
@@ -40,7 +39,7 @@ _Noreturn void refuse(struct guardian *g, int code, const char *at_step, int err
   char buffer[256];
   struct text line = TEXT_OVER(buffer);
   if (g->child.pid > 0) {
-    close(g->gate); /* the child leaves by itself when the gate ends without the gate byte */
+    let_go(&g->gate); /* the child leaves by itself when the gate ends without the gate byte */
     waitpid(g->child.pid, NULL, __WALL);
   }
   cgroup_remove(g);

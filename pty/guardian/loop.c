@@ -45,10 +45,13 @@ static void read_signals(struct guardian *g) {
   struct signalfd_siginfo got;
   while (read(g->signals, &got, sizeof got) == sizeof got) {
     if (got.ssi_signo == SIGCONT) job_continue(g);
+    if (got.ssi_signo == SIGCONT) witness_continue(g);
     if (got.ssi_signo == SIGHUP) job_hang_up(g);
     if (got.ssi_signo != SIGTERM && got.ssi_signo != SIGINT) continue;
+    step("told");
     if (g->phase == LINGERING) linger_shorten(g);
     else drain_begin(g, g->spec.grace_ms, g->spec.budget_ms);
+    g->passed = 0;
   }
 }
 

@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,15 +14,21 @@
 #define CUSTODY_BUILD "unknown"
 #endif
 
-/* One for the process: zeroed memory that is only touched where it is used. */
-static struct guardian the_guardian;
+/* Zeroed memory that is only touched where it is used, and that a fork sees as well. */
+static struct guardian *shared_state(void) {
+  void *at = mmap(NULL, sizeof(struct guardian), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) _exit(RC_KERNEL);
+  return at;
+}
 
 static void start_state(struct guardian *g) {
   g->link = LINK_FD;
   g->dir = g->signals = g->listener = g->up = g->child_pidfd = g->gate = g->exec_error = g->terminal = -1;
   g->cgroup_parent = g->cgroup = -1;
   g->outcome = (struct outcome){.code = ABSENT, .signal = ABSENT, .error = ABSENT};
-  for (int at = 0; at < CLIENTS; at++) g->client[at].fd = g->client[at].pidfd = -1;
+  g->drain.witnessed = -1;
+  g->worker = getpid();
+  for (int at = 0; at < CLIENTS; at++) g->client[at].fd = g->client[at].pidfd = g->client[at].worker_fd = -1;
 }
 
 /* A launcher leaks what it forgot to mark close-on-exec. Missing streams are filled, or a later file would become one. */
@@ -62,19 +68,8 @@ static void take_signals(struct guardian *g) {
   if (g->signals < 0) refuse(g, RC_KERNEL, "signalfd", errno);
 }
 
-/* Read back, because a filter may answer 0 without doing anything: then orphans would go to somebody else unseen. */
-static void become_subreaper(struct guardian *g) {
-#ifndef CUSTODY_WITHOUT_SUBREAPER
-  int set = 0;
-  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) refuse(g, RC_KERNEL, "subreaper", errno);
-  if (prctl(PR_GET_CHILD_SUBREAPER, &set) != 0 || set != 1) refuse(g, RC_KERNEL, "subreaper", ENOTSUP);
-#else
-  (void)g;
-#endif
-}
-
 static int run(void) {
-  struct guardian *g = &the_guardian;
+  struct guardian *g = shared_state();
   start_state(g);
   close_the_rest(g);
   step("begin");
@@ -92,7 +87,8 @@ static int run(void) {
   enrol_with_enclosing(g);
   step("enrolled");
   g->hides_pids = proc_hides_pids();
-  launch(g);
+  witness_begin(g);
+  if (!g->launched) launch(g);
   return guard(g);
 }
 

@@ -188,7 +188,7 @@ static bool read_children(const struct walk *w, pid_t thread) {
   struct text path = TEXT_OVER(name);
   if (!task_path(&path, w->pid, thread, CHILDREN)) return false;
   int fd = open(path.at, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return errno != ENOENT || w->pid != w->g->self.pid; /* ours is missing only where no process has one */
+  if (fd < 0) return errno != ENOENT || w->pid != w->g->worker; /* ours is missing only where no process has one */
   for (ssize_t got; !out_of_time(w) && (got = read(fd, buffer, sizeof buffer)) > 0;) {
     for (ssize_t at = 0; at < got; at++) {
       if (buffer[at] >= '0' && buffer[at] <= '9') {
@@ -221,12 +221,12 @@ static bool note_any(void *context, pid_t pid) {
 
 static bool hangs_below(const struct guardian *g, const struct members *all, const struct member *one) {
   struct member key = {.pid = one->ppid};
-  for (size_t depth = 0; depth < all->count && key.pid != g->self.pid; depth++) {
+  for (size_t depth = 0; depth < all->count && key.pid != g->worker; depth++) {
     const struct member *parent = bsearch(&key, all->list, all->count, sizeof key, by_pid);
     if (parent == NULL || parent->nested) return false;
     key.pid = parent->ppid;
   }
-  return key.pid == g->self.pid;
+  return key.pid == g->worker;
 }
 
 /* Without CONFIG_PROC_CHILDREN: one pass over all processes, of which those count whose way up leads to us. */
@@ -270,7 +270,7 @@ void members_read(const struct guardian *g, struct members *m, const struct visi
   struct walk w = {.g = g, .m = m, .visit = visit};
   m->count = 0;
   m->incomplete = false;
-  if (is_most(g, visit->expected) || !enter(&w, g->self.pid, false)) {
+  if (is_most(g, visit->expected) || !enter(&w, g->worker, false)) {
     scan_all(&w);
     return;
   }

@@ -52,10 +52,18 @@ static void note_workload(struct guardian *g, const siginfo_t *info) {
   }
   g->phase = ROOT_ENDED;
   job_end(g);
+  step("rootEnded");
   receipt_status(g); /* a failure shows in the exit receipt, which repeats the status and decides the exit code */
 }
 
 static void note(struct guardian *g, const siginfo_t *info) {
+  g->taking.pid = 0;
+  in_order();
+  g->taking = (struct taking){.phase = g->phase, .reaped = g->reaped, .adopted = g->adopted};
+  g->taking.adopted_used = g->adopted_used;
+  in_order();
+  g->taking.pid = info->si_pid;
+  in_order();
   g->reaped++;
   if (info->si_pid == g->child.pid && g->outcome.how == HOW_PENDING) {
     note_workload(g, info);
@@ -81,9 +89,41 @@ bool reap_turn(struct guardian *g) {
     }
     if (info.si_pid == 0) return false;
     note(g, &info);
+    step("noted");
     pid_t pid = info.si_pid;
     waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | EVERY_CHILD);
+    step("taken");
+    g->taking.pid = 0;
   } while (now_ms() < until);
   g->more_ended = true; /* perhaps; their SIGCHLD may be read already, so nothing else would wake the loop */
   return false;
+}
+
+/*
+ * Whoever takes over from a worker that was lost between the two finds the child once more, and counts it once: what had
+ * been noted of it is undone. One that has been taken is gone, and stays counted.
+ */
+void reap_again(struct guardian *g) {
+  const struct taking before = g->taking;
+  siginfo_t info;
+  memset(&info, 0, sizeof info);
+  if (before.pid == 0 || waitid(P_PID, (id_t)before.pid, &info, WEXITED | WNOHANG | WNOWAIT | EVERY_CHILD) != 0) return;
+  if (info.si_pid != before.pid) return;
+  g->reaped = before.reaped;
+  g->adopted = before.adopted;
+  g->adopted_used = before.adopted_used;
+  if (before.pid != g->child.pid || before.phase >= ROOT_ENDED) return;
+  g->phase = before.phase;
+  g->outcome = (struct outcome){.code = ABSENT, .signal = ABSENT, .error = g->outcome.error};
+}
+
+bool has_children(void) {
+  siginfo_t info;
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | EVERY_CHILD) == 0;
+}
+
+/* Returns when there are none left. */
+void await_children(void) {
+  siginfo_t info;
+  while (waitid(P_ALL, 0, &info, WEXITED | EVERY_CHILD) == 0 || errno == EINTR) continue;
 }

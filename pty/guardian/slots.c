@@ -67,6 +67,25 @@ static bool carries_our_inode(const struct guardian *g, enum slot_name name) {
   return fstatat(g->dir, published[name], &node, AT_SYMLINK_NOFOLLOW) == 0 && is_slot(g, &node, name);
 }
 
+/* The bytes are ours: the workload can give our slot its public name, and cannot know the nonce. */
+static bool holds_our_receipt(const struct guardian *g, enum slot_name name) {
+  char bytes[RECEIPT_BYTES];
+  const struct slot *slot = &g->slot[name];
+  return pread(slot->fd, bytes, sizeof bytes, 0) == sizeof bytes && bytes[sizeof bytes - 1] == '\n' &&
+         memmem(bytes, sizeof bytes, slot->nonce, NONCE_BYTES) != NULL;
+}
+
+/* What a lost worker had published stays as it is, and may have kept its old name beside the new one. */
+static bool is_published(const struct guardian *g, enum slot_name name) {
+  struct stat node, old;
+  const struct slot *slot = &g->slot[name];
+  if (!g->took_over || fstatat(g->dir, published[name], &node, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  if (node.st_dev != slot->dev || node.st_ino != slot->ino || !holds_our_receipt(g, name)) return false;
+  bool doubled = node.st_nlink > 1 && fstatat(g->dir, reserved[name], &old, AT_SYMLINK_NOFOLLOW) == 0;
+  if (doubled && old.st_dev == slot->dev && old.st_ino == slot->ino) unlinkat(g->dir, reserved[name], 0);
+  return carries_our_inode(g, name);
+}
+
 /*
  * Pads the line to the receipt's fixed size (a torn write shows by its length), writes it into the reserved space and
  * gives it its public name, never replacing one. Only the exit receipt outlives the boot that its readers live in, so
@@ -77,10 +96,13 @@ bool slot_publish(struct guardian *g, enum slot_name name, struct text *line) {
   if (line->full || line->room != RECEIPT_BYTES + 1) return false;
   memset(line->at + line->used, ' ', RECEIPT_BYTES - line->used);
   line->at[RECEIPT_BYTES - 1] = '\n';
-  if (!overwrite(fd, line->at, RECEIPT_BYTES, 0)) return false;
+  const bool already = is_published(g, name);
+  if (!already && !overwrite(fd, line->at, RECEIPT_BYTES, 0)) return false;
   if (name == SLOT_EXIT && fdatasync(fd) != 0) return false;
-  if (!rename_once(g->dir, reserved[name], published[name])) return false;
-  if (!carries_our_inode(g, name)) return false;
+  step("unnamed");
+  if (!already && !rename_once(g->dir, reserved[name], published[name])) return false;
+  if (!already && !carries_our_inode(g, name)) return false;
+  step("named");
   return name != SLOT_EXIT || fsync(g->dir) == 0;
 }
 

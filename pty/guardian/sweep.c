@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <unistd.h>
 
 #include "guardian.h"
 
@@ -31,7 +32,32 @@ static bool concerns(const struct guardian *g, const struct member *m, int numbe
   return m->running && !cgroup_stops(g, m->pid) && members_find(&g->drain.unkillable, m->pid, m->start) == NULL;
 }
 
+enum { WITNESS_STOPPED, WITNESS_WOKEN };
+struct witnessed {
+  pid_t pid;
+  int as;
+  uint64_t start;
+};
+
+/* Before it is done: who is not known to have been stopped would stay so for ever if we were lost. */
+static void write_down(const struct guardian *g, const struct member *m, int as) {
+  const struct witnessed one = {.pid = m->pid, .as = as, .start = m->start};
+  ssize_t ignored = write(g->drain.witnessed, &one, sizeof one);
+  (void)ignored;
+}
+
+/* What a lost worker had written down. */
+void recall_round(struct guardian *g) {
+  struct witnessed one;
+  for (off_t at = 0; pread(g->drain.witnessed, &one, sizeof one, at) == sizeof one; at += (off_t)sizeof one) {
+    const struct member m = {.pid = one.pid, .start = one.start};
+    remember(one.as == WITNESS_WOKEN ? &g->drain.woken : &g->drain.suspended, &m);
+  }
+}
+
 static void send_one(struct guardian *g, const struct member *m, int number, struct sweep *out) {
+  const bool wakes = number == SIGTERM && m->state == 'T';
+  if (number == SIGSTOP || wakes) write_down(g, m, wakes ? WITNESS_WOKEN : WITNESS_STOPPED);
   struct member seen = *m;
   int error = signal_known(&seen, number);
   if (error == 0) out->sent++;
@@ -39,7 +65,7 @@ static void send_one(struct guardian *g, const struct member *m, int number, str
   if (error == 0 && number == SIGSTOP) remember(&g->drain.suspended, &seen);
   if (error != 0 || number != SIGTERM) return;
   /* A stopped process acts on SIGTERM only when it is continued. */
-  if (m->state == 'T') remember(&g->drain.woken, m);
+  if (wakes) remember(&g->drain.woken, m);
   signal_known(&seen, SIGCONT);
 }
 

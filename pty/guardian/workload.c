@@ -34,7 +34,8 @@ static void raise_oom_score(void) {
 /* Tells the guardian an error number; 0 is good news. True if that was the news and has been told. */
 static bool say(int fd, int error) { return write(fd, &error, sizeof error) == sizeof error && error == 0; }
 
-_Noreturn static void fail(int error, int code) {
+_Noreturn static void fail(struct guardian *g, int error, int code) {
+  g->exec_errno = error;
   say(ERROR_FD, error);
   _exit(code);
 }
@@ -60,20 +61,21 @@ static void keep_only(int gate, int error) {
  * The forked child. It waits for exactly the gate byte; the end of the gate pipe means that the guardian has died or
  * given up, and then the image must never run.
  */
-_Noreturn void become_workload(const struct guardian *g, int gate, int error) {
+_Noreturn void become_workload(struct guardian *g, const struct gated *its) {
+  const struct spec *spec = &its->spec;
   raise_oom_score();
   if (!g->hides_pids) prctl(PR_SET_DUMPABLE, 0); /* until exec: the receipts' nonces are in this memory */
   if (g->mode == TERMINAL_NONE) setsid();
-  else if (!say(error, terminal_take(g))) _exit(RC_GATE_CLOSED);
-  keep_only(gate, error);
+  else if (!say(its->error, terminal_take(g))) _exit(RC_GATE_CLOSED);
+  keep_only(its->gate, its->error);
 #ifndef CUSTODY_WITHOUT_GATE
   char byte = 0;
   if (read(GATE_FD, &byte, 1) != 1 || byte != 'G') _exit(RC_GATE_CLOSED);
 #endif
-  umask((mode_t)g->spec.umask);
-  if (chdir(g->spec.cwd) != 0) fail(errno, RC_CANNOT_EXEC);
+  umask((mode_t)spec->umask);
+  if (chdir(spec->cwd) != 0) fail(g, errno, RC_CANNOT_EXEC);
   default_signals();
-  environ = g->spec.env;
-  execvp(g->spec.argv[0], g->spec.argv);
-  fail(errno, errno == ENOENT ? RC_NOT_FOUND : RC_CANNOT_EXEC);
+  environ = spec->env;
+  execvp(spec->argv[0], spec->argv);
+  fail(g, errno, errno == ENOENT ? RC_NOT_FOUND : RC_CANNOT_EXEC);
 }

@@ -58,7 +58,10 @@ export interface Launch {
    * Counts once, after the gate has been opened, and for a launch with a terminal only.
    */
   acknowledgeOutput(): void;
-  /** Settles when the guardian has ended and been reaped; code 0 exactly when the exit receipt is durable. */
+  /**
+   * Settles when the guardian has ended and been reaped; code 0 exactly when the exit receipt is durable. A signal is no
+   * word about the receipt: the guardian's other process may go on and write it (pty/guardian/witness.c).
+   */
   readonly exited: Promise<GuardianExit>;
   /** Lets this process end although the guardian goes on. */
   unref(): void;
@@ -123,7 +126,7 @@ async function start(request: LaunchRequest): Promise<Started> {
 
 /**
  * Ends a guardian whose gate was never opened. Closing the link is enough for a running one, which then leaves its
- * receipts; one that has been stopped cannot see it and is killed, which its gated child does not survive either.
+ * receipts; one that has been stopped cannot see it and is killed. That continues its other process, which sees it then.
  */
 async function dismiss(started: Started): Promise<GuardianExit> {
   started.link.destroy();
@@ -194,7 +197,7 @@ function acknowledge(started: Started): void {
 
 /**
  * Starts a guardian with a gated child and returns when both identities are known. The workload has not run then and
- * will not before `openGate`. Throws GuardianLaunchError; by then no process of the launch is left.
+ * will not before `openGate`. Throws GuardianLaunchError; by then nothing can come of the launch any more.
  */
 export async function launchGuardian(request: LaunchRequest): Promise<Launch> {
   const started = await start(request);

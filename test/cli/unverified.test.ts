@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { killGuardian } from '../support/guardianPair.ts';
 import { type Installation, installation, refused } from './support/installation.ts';
 import { json } from './support/program.ts';
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
   runId = (await here.ask(['runs', 'exec', goalId, '--', 'sleep', '600'])).data.runId;
   const [scope] = (await here.ask(['processes'])).data.scopes;
   ({ scopeId, workloadPid } = scope);
-  process.kill(scope.guardianPid, 'SIGKILL');
+  killGuardian(scope.guardianPid);
   await eventually('the gap', async () => {
     return (await here.custody(['processes', '--json'])).code === 5 || undefined;
   });

@@ -10,7 +10,8 @@ import { inState, isGone } from '../guardian/support/processes.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
 import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
-import { loseGuardian, lostRun } from '../support/guardianLoss.ts';
+import { lostRun } from '../support/guardianLoss.ts';
+import { continueGuardian, loseGuardian, stopGuardian } from '../support/guardianPair.ts';
 
 const because = 'nobody can know any more';
 const confirmed = (scopeId: string, rest: object = {}): CallArguments<'recover.assumeEnded'> => ({
@@ -160,11 +161,11 @@ describe('a scope that may still be proved', () => {
     const live = await daemon.refusal('recover.assumeEnded', confirmed(scopeId!));
     expect(blockerCodes(live)).toEqual(['not_unverified', 'guardian_answers', 'process_alive', 'process_alive']);
     const { guardian } = startReceipt(daemon.scopeDir(scopeId))!;
-    signalVerified(guardian, 'SIGSTOP');
+    stopGuardian(guardian);
     await inState(guardian.pid, 'T');
     const silent = await daemon.refusal('recover.assumeEnded', confirmed(scopeId!));
     expect(blockerCodes(silent)).toContain('guardian_answers');
-    signalVerified(guardian, 'SIGCONT');
+    continueGuardian(guardian);
   });
 
   it('is refused when it is proved', async () => {

@@ -3,7 +3,8 @@ import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { turns } from '../guardian/support/fifo.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
-import { startReceipt } from '../support/daemonLeftovers.ts';
+import { type Named, startReceipt } from '../support/daemonLeftovers.ts';
+import { guardianPair } from '../support/guardianPair.ts';
 import { everyFile } from './support/files.ts';
 
 /** Each stands for a secret; spelt so that it occurs nowhere by chance. */
@@ -36,6 +37,11 @@ function found(daemon: TestDaemon): Record<Canary, string[]> {
   }
   return holders;
 }
+
+const bothOf = (guardian: Named): number[] => {
+  const { witness, worker } = guardianPair(guardian);
+  return [witness.pid, worker!.pid];
+};
 
 /** What everybody on the machine can see of a process, and what its own user can, if the process lets them. */
 function seenOf(pid: number): string {
@@ -97,7 +103,7 @@ describe('PRIV-01, PRIV-02: request, environment, arguments and input', () => {
     });
     await turn.ready();
     const { guardian } = startReceipt(daemon.scopeDir(scopeId))!;
-    const visible = [guardian.pid, daemon.pid].map(seenOf).join('\n');
+    const visible = [...bothOf(guardian), daemon.pid].map(seenOf).join('\n');
     expect(Object.values(canaries).filter((canary) => visible.includes(canary))).toEqual([]);
     await failingLaunches(daemon, goalId);
     const answers = await everyAnswer(daemon, { runId, goalId });
@@ -139,7 +145,7 @@ describe('PRIV-01, PRIV-02: request, environment, arguments and input', () => {
     await turn.ready();
     const { guardian } = startReceipt(daemon.scopeDir(scopeId))!;
     const host = JSON.parse(readFileSync(join(daemon.home.stateDir, 'run', 'pty-host.json'), 'utf8'));
-    const visible = [guardian.pid, host.pid].map(seenOf).join('\n');
+    const visible = [...bothOf(guardian), host.pid].map(seenOf).join('\n');
     const answers = [
       await everyAnswer(daemon, { runId, goalId }),
       await daemon.call('sessions.list', { all: true }),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { testDaemon } from '../support/daemon.ts';
-import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { startReceipt } from '../support/daemonLeftovers.ts';
 import { eventually } from '../support/eventually.ts';
+import { continueGuardian, killGuardian, stopGuardian } from '../support/guardianPair.ts';
 import { stubborn } from './support/stubborn.ts';
 
 const ownReceipt = { state: 'exited', proof: 'own_receipt' };
@@ -48,7 +49,7 @@ describe('SHUT-01, SHUT-03: draining without stopping', () => {
     const daemon = await testDaemon().start();
     const lost = await stubborn(daemon, 'lost');
     const other = await stubborn(daemon, 'other');
-    signalVerified(startReceipt(daemon.scopeDir(lost.scopeId))!.guardian, 'SIGKILL');
+    killGuardian(startReceipt(daemon.scopeDir(lost.scopeId))!.guardian);
     expect(await daemon.refusal('drain', {})).toMatchObject({
       code: 'drain_blocked',
       exitCode: 6,
@@ -95,7 +96,7 @@ describe('SHUT-06, C.9: a stop that is blocked', () => {
     const daemon = await testDaemon({ env: { CUSTODY_SHUTDOWN_BUDGET_MS: '2000' } }).start();
     const { goalId, scopeId } = await stubborn(daemon, 'one');
     const { guardian } = startReceipt(daemon.scopeDir(scopeId))!;
-    signalVerified(guardian, 'SIGSTOP');
+    stopGuardian(guardian);
     expect(await daemon.refusal('daemon.stop', {})).toMatchObject({
       code: 'drain_blocked',
       exitCode: 6,
@@ -107,7 +108,7 @@ describe('SHUT-06, C.9: a stop that is blocked', () => {
     const exec = daemon.launchArguments(goalId, 'exit 3');
     expect(await daemon.refusal('runs.exec', exec)).toMatchObject({ code: 'admission_closed' });
     // Maintenance: nobody asks for anything from here on.
-    signalVerified(guardian, 'SIGCONT');
+    continueGuardian(guardian);
     await daemon.event({ actor: scopeId, type: 'guardian.exitReceipt' });
     expect(await daemon.call('status', {})).toMatchObject({ lifecycle: 'drainBlocked' });
     expect(await daemon.call('daemon.stop', {})).toMatchObject({ stopped: true, blocked: [] });
@@ -117,7 +118,7 @@ describe('SHUT-06, C.9: a stop that is blocked', () => {
   it('is given up by a pause as by a resume; the pause stays until it is ended', async () => {
     const daemon = await testDaemon().start();
     const { scopeId } = await stubborn(daemon, 'one');
-    signalVerified(startReceipt(daemon.scopeDir(scopeId))!.guardian, 'SIGKILL');
+    killGuardian(startReceipt(daemon.scopeDir(scopeId))!.guardian);
     expect(await daemon.refusal('daemon.stop', {})).toMatchObject({ code: 'drain_blocked' });
     expect(await daemon.call('pause', {})).toEqual({ admission: 'paused' });
     expect(await daemon.call('status', {})).toMatchObject({ lifecycle: 'serving', admission: 'paused' });
@@ -129,7 +130,7 @@ describe('SHUT-06, C.9: a stop that is blocked', () => {
   it('is blocked again for the successor of a daemon that was killed meanwhile, until somebody decides (SHUT-10)', async () => {
     const daemon = await testDaemon().start();
     const { scopeId } = await stubborn(daemon, 'one');
-    signalVerified(startReceipt(daemon.scopeDir(scopeId))!.guardian, 'SIGKILL');
+    killGuardian(startReceipt(daemon.scopeDir(scopeId))!.guardian);
     expect(await daemon.refusal('daemon.stop', {})).toMatchObject({ code: 'drain_blocked' });
     await daemon.restart();
     await eventually('the stop that goes on', async () =>

@@ -6,6 +6,7 @@ import { openStore } from '../../persistence/store.ts';
 import { failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
 import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
 import { eventually } from '../support/eventually.ts';
+import { killGuardian } from '../support/guardianPair.ts';
 import { stubborn } from './support/stubborn.ts';
 import { ticked, workerOf, workingDaemon } from './support/workers.ts';
 
@@ -68,7 +69,7 @@ describe('SHUT-05, REC-01: one end or replacement at a time', () => {
     await killAt(daemon, { at: 'after_journal_insert', of: 'ownership.rescanned', next: 'after_commit' });
     signalVerified(startReceipt(daemon.scopeDir(worker.scopeId))!.workload, 'SIGKILL');
     await daemon.process.exited;
-    signalVerified(startReceipt(daemon.scopeDir(scopeId))!.guardian, 'SIGKILL');
+    killGuardian(startReceipt(daemon.scopeDir(scopeId))!.guardian);
     const store = openStore({ stateDir: daemon.home.stateDir, clock: calendarClock, create: false });
     recordIntent(store, { verb: 'stop', via: 'direct' });
     store.close();

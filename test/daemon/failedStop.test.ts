@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { testDaemon } from '../support/daemon.ts';
-import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { startReceipt } from '../support/daemonLeftovers.ts';
 import { eventually } from '../support/eventually.ts';
+import { killGuardian } from '../support/guardianPair.ts';
 import { occupied } from './support/occupied.ts';
 
 describe('SHUT-06, C.9: after a stop that failed', () => {
@@ -9,7 +10,7 @@ describe('SHUT-06, C.9: after a stop that failed', () => {
     const daemon = await testDaemon().start();
     const { goalId } = await daemon.goal();
     const { runId, scopeId } = await daemon.exec(goalId, 'exec sleep 600');
-    signalVerified(startReceipt(daemon.scopeDir(scopeId))!.guardian, 'SIGKILL');
+    killGuardian(startReceipt(daemon.scopeDir(scopeId))!.guardian);
     await daemon.attempt('runs.wait', { id: runId, until: 'proved' });
     const refusal = await daemon.refusal('daemon.stop', {});
     expect(refusal).toMatchObject({ code: 'drain_blocked', details: { blocked: [scopeId] } });

@@ -7,6 +7,7 @@ import { isAlive, isGone } from '../guardian/support/processes.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { type Failpoint, failingDaemonCommand, holdAt, killGuardianAt } from '../support/daemonFailpoints.ts';
 import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { killGuardian, loseGuardian } from '../support/guardianPair.ts';
 
 const ranFile = (daemon: TestDaemon) => join(daemon.home.dir, 'ran');
 
@@ -39,8 +40,7 @@ describe('SIGKILL of the guardian before the release (GRD-06, linux case 24)', (
       await held.reached();
       const [requested] = await daemon.events({ type: 'run.reserved' });
       const { guardian, workload } = startReceipt(daemon.scopeDir(String(requested!.payload.rootScopeId)))!;
-      signalVerified(guardian, 'SIGKILL');
-      await isGone(guardian.pid);
+      await loseGuardian(guardian);
       await isGone(workload.pid);
       await held.letGo();
       await expectNeverRan(daemon, refusal);
@@ -116,7 +116,7 @@ describe('SIGKILL of the guardian after the release (GRD-07, GRD-10, STOP-03, li
     await turn.ready();
     const lost: Lost = { ...goal, runId, scopeId: scopeId! };
     const { guardian, workload } = startReceipt(daemon.scopeDir(scopeId))!;
-    signalVerified(guardian, 'SIGKILL');
+    killGuardian(guardian);
     await expectUnverified(daemon, lost);
     expect(isAlive(workload.pid)).toBe(true);
     expect(await daemon.call('runs.show', { id: runId })).toMatchObject({ state: 'bound', result: null });
@@ -159,7 +159,7 @@ describe('SIGKILL of a guardian at other times', () => {
     const stopping = daemon.attempt('runs.stop', { id: runId });
     // Its SIGTERM has arrived, so the guardian is in its grace.
     await turn.ready();
-    signalVerified(guardian, 'SIGKILL');
+    killGuardian(guardian);
     await daemon.event({ actor: scopeId!, type: 'guardian.observed' }, ({ payload }) => payload.result === 'absent');
     // The rest of the grace is for a root that is still there.
     signalVerified(workload, 'SIGKILL');
@@ -188,7 +188,7 @@ describe('SIGKILL of a guardian at other times', () => {
     const git = { pid: await turn.ready() };
     const { scopes } = await daemon.call('processes', {});
     const lost = scopes.find(({ purpose }) => purpose === 'git worktree')!;
-    signalVerified(startReceipt(daemon.scopeDir(lost.scopeId))!.guardian, 'SIGKILL');
+    killGuardian(startReceipt(daemon.scopeDir(lost.scopeId))!.guardian);
     expect(await refusing).toMatchObject({
       code: 'ownership_unverified',
       exitCode: 6,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type ExecOptions, type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, holdAt, killGuardianAt } from '../support/daemonFailpoints.ts';
-import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { startReceipt } from '../support/daemonLeftovers.ts';
+import { killGuardian } from '../support/guardianPair.ts';
 
 const requestId = 'once';
 
@@ -54,7 +55,7 @@ describe('section F: exit code 5 as soon as it is known that nobody vouches for 
     await held.reached();
     const [requested] = await daemon.events({ type: 'run.reserved' });
     const scopeId = String(requested!.payload.rootScopeId);
-    signalVerified(startReceipt(daemon.scopeDir(scopeId))!.guardian, 'SIGKILL');
+    killGuardian(startReceipt(daemon.scopeDir(scopeId))!.guardian);
     await daemon.event({ actor: scopeId, type: 'guardian.observed' }, ({ payload }) => payload.result === 'absent');
     await held.letGo();
     const named = { ok: true, exitCode: 5, warnings: [`the tree of ${scopeId} is not proved (gap): guardian_gone`] };

@@ -5,7 +5,7 @@ import { assumptionWords } from '../../actors/daemon/commands/assumeEnded.ts';
 import { isGone } from '../guardian/support/processes.ts';
 import { TestDaemon, testDaemon } from '../support/daemon.ts';
 import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
-import { loseGuardian } from '../support/guardianLoss.ts';
+import { loseGuardian } from '../support/guardianPair.ts';
 
 const isRoot = process.getuid?.() === 0;
 const container = ['unshare', ...(isRoot ? [] : ['-U', '--map-current-user']), '-m', '--pid', '--fork', '--kill-child'];

@@ -5,8 +5,9 @@ import { assumptionWords } from '../../actors/daemon/commands/assumeEnded.ts';
 import { isGone, statOf } from '../guardian/support/processes.ts';
 import type { TestDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, holdAt, killAt } from '../support/daemonFailpoints.ts';
-import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { startReceipt } from '../support/daemonLeftovers.ts';
 import { loseGuardianOf } from '../support/guardianLoss.ts';
+import { continueGuardian, stopGuardian } from '../support/guardianPair.ts';
 import {
   expectNoneBesideAnother,
   fenceStory,
@@ -102,8 +103,8 @@ describe('the replacement of a worker', () => {
     const { pid, scopeId } = await workerOf(daemon);
     const { guardian } = startReceipt(daemon.scopeDir(scopeId))!;
     // Its end cannot be proved as long as its guardian is stopped, so the recovery stays where it is.
-    signalVerified(guardian, 'SIGSTOP');
-    onTestFinished(() => void signalVerified(guardian, 'SIGCONT'));
+    stopGuardian(guardian);
+    onTestFinished(() => continueGuardian(guardian));
     process.kill(pid!, 'SIGSTOP');
     await daemon.event({ type: 'recovery.started' }, ({ payload }) => payload.reason === 'worker_silent');
     const since = await positionOf(daemon);
@@ -112,7 +113,7 @@ describe('the replacement of a worker', () => {
       expect(refusal).toMatchObject({ code: 'fence_busy', exitCode: 7, details: { holder: 'recovery' } });
     }
     expect(await fenceStory(daemon, since)).toEqual([]);
-    signalVerified(guardian, 'SIGCONT');
+    continueGuardian(guardian);
     await ticked(daemon, since);
   });
 

@@ -7,6 +7,7 @@ import { isAlive, isGone } from '../guardian/support/processes.ts';
 import { testDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
 import { signalVerified } from '../support/daemonLeftovers.ts';
+import { killGuardian } from '../support/guardianPair.ts';
 import { patienceMs } from '../support/patience.ts';
 import { occupied } from './support/occupied.ts';
 import { guardianOf, opened, over, ptyHostOf, recorded, shows, size } from './support/terminals.ts';
@@ -258,7 +259,7 @@ describe('whoever dies', () => {
     const { sessionId, scopeId, runId } = await opened(daemon, 'echo here; exec cat');
     await shows(daemon, sessionId, 'here');
     const workload = (await daemon.call('sessions.show', { id: sessionId })).workloadPid!;
-    signalVerified(guardianOf(daemon, scopeId), 'SIGKILL');
+    killGuardian(guardianOf(daemon, scopeId));
     await daemon.call('sessions.send', { id: sessionId, bytes: Buffer.from('still').toString('base64'), enter: true });
     await shows(daemon, sessionId, 'still');
     expect(isAlive(workload)).toBe(true);
@@ -276,7 +277,7 @@ describe('whoever dies', () => {
     const { sessionId, scopeId, runId } = await opened(daemon, 'echo here; exec cat');
     await shows(daemon, sessionId, 'here');
     await killAt(daemon, { at: 'after_journal_insert', of: 'workload.endedWithoutStatus' });
-    signalVerified(guardianOf(daemon, scopeId), 'SIGKILL');
+    killGuardian(guardianOf(daemon, scopeId));
     await daemon.attempt('runs.stop', { id: runId }).catch(() => undefined);
     await daemon.process.exited;
     await daemon.start();

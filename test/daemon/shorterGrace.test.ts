@@ -3,7 +3,8 @@ import { Graces } from '../../actors/drain/graces.ts';
 import { turns } from '../guardian/support/fifo.ts';
 import { isGone } from '../guardian/support/processes.ts';
 import { testDaemon } from '../support/daemon.ts';
-import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { startReceipt } from '../support/daemonLeftovers.ts';
+import { killGuardian } from '../support/guardianPair.ts';
 
 /** Nobody waits that long: what ends within a test has been ended by something else than the grace. */
 const graceMs = 600_000;
@@ -53,7 +54,7 @@ describe('D10, STOP-02: a second stop with a shorter grace', () => {
     const turn = turns(daemon.home.dir);
     const { runId, scopeId } = await daemon.exec(goalId, stubborn(turn.paths));
     const workload = { pid: await turn.ready() };
-    signalVerified(startReceipt(daemon.scopeDir(scopeId))!.guardian, 'SIGKILL');
+    killGuardian(startReceipt(daemon.scopeDir(scopeId))!.guardian);
     await daemon.event({ actor: scopeId!, type: 'guardian.observed' }, ({ payload }) => payload.result === 'absent');
     const first = daemon.attempt('runs.stop', { id: runId, graceMs, waitMs: graceMs });
     await turn.ready();

@@ -7,7 +7,8 @@ import { innerScope } from '../guardian/support/nestedScopes.ts';
 import { inState } from '../guardian/support/processes.ts';
 import { program } from '../guardian/support/programs.ts';
 import { testDaemon } from '../support/daemon.ts';
-import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { startReceipt } from '../support/daemonLeftovers.ts';
+import { continueGuardian, killGuardian, stopGuardian } from '../support/guardianPair.ts';
 
 describe('STOP-03, SHUT-06: a guardian that dies when everybody was signalled and nobody was reaped', () => {
   it('stalls the drain at once, is named by stop and processes, and a later stop is another attempt', async () => {
@@ -23,7 +24,7 @@ describe('STOP-03, SHUT-06: a guardian that dies when everybody was signalled an
     const { guardian } = startReceipt(daemon.scopeDir(scopeId))!;
     const stopping = daemon.attempt('runs.stop', { id: runId, graceMs: 0, budgetMs: 600_000 });
     await daemon.event({ actor: scopeId!, type: 'drain.signalled' });
-    signalVerified(guardian, 'SIGKILL');
+    killGuardian(guardian);
     expect(await stopping).toMatchObject({
       ok: true,
       exitCode: 5,
@@ -60,7 +61,7 @@ describe('SHUT-04, SHUT-08: a nested guardian that does not end', () => {
     await writeFile(order.paths[1], `${inner.command}\n`);
     await work.ready();
     const { guardian } = startReceipt(inner.directory)!;
-    signalVerified(guardian, 'SIGSTOP');
+    stopGuardian(guardian);
     await inState(guardian.pid, 'T');
     const stop = { id: runId, graceMs: 0, budgetMs: 400 };
     expect(await daemon.attempt('runs.stop', stop)).toMatchObject({
@@ -69,7 +70,7 @@ describe('SHUT-04, SHUT-08: a nested guardian that does not end', () => {
       data: { outcome: 'stalled' },
       warnings: [`the end of ${scopeId} stalled: its budget ran out; nested guardians have not ended: ${guardian.pid}`],
     });
-    signalVerified(guardian, 'SIGCONT');
+    continueGuardian(guardian);
     const again = await daemon.attempt('runs.stop', { ...stop, budgetMs: 600_000 });
     expect(again).toMatchObject({ ok: true, exitCode: 0, data: { outcome: 'proved' } });
   });

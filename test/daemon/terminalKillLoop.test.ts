@@ -7,6 +7,7 @@ import { readReceipt } from '../guardian/support/scope.ts';
 import { seeded } from '../host/support/random.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { type Named, signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { killGuardian } from '../support/guardianPair.ts';
 import { patienceMs } from '../support/patience.ts';
 import { over, ptyHostOf, runFile, size } from './support/terminals.ts';
 
@@ -111,7 +112,7 @@ it(
       if (victim === 'guardian') {
         const found = await guardianSince(daemon, before, launch);
         for (let left = turns; left > 0; left -= 1) await turn();
-        if (found !== undefined && signalVerified(found.guardian, 'SIGKILL')) orphaned.add(found.scopeId);
+        if (found !== undefined && killGuardian(found.guardian)) orphaned.add(found.scopeId);
       } else {
         for (let left = turns; left > 0; left -= 1) await turn();
         if (victim === 'daemon') await daemon.restart();

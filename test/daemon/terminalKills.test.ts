@@ -6,15 +6,16 @@ import { inState, isGone } from '../guardian/support/processes.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { type Failpoint, failingDaemonCommand, holdAt, killAt } from '../support/daemonFailpoints.ts';
 import { type Named, signalVerified } from '../support/daemonLeftovers.ts';
+import { continueGuardian, stopGuardian } from '../support/guardianPair.ts';
 import { patienceMs } from '../support/patience.ts';
 import { guardianOf, opened, over, ptyHostOf, runFile, shows, size, typed } from './support/terminals.ts';
 
 const quick = { env: { CUSTODY_GRACE_MS: '0' } };
 
-/** Stopped until the test is over, or until it is let go on. */
+/** A guardian or a holder, stopped until the test is over, or until it is let go on. */
 async function stopped(named: Named): Promise<() => void> {
-  signalVerified(named, 'SIGSTOP');
-  const goOn = (): void => void signalVerified(named, 'SIGCONT');
+  stopGuardian(named);
+  const goOn = (): void => continueGuardian(named);
   onTestFinished(goOn);
   await inState(named.pid, 'T');
   return goOn;

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { testDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, killGuardianAt, stopGuardianAt } from '../support/daemonFailpoints.ts';
-import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { startReceipt } from '../support/daemonLeftovers.ts';
+import { continueGuardian } from '../support/guardianPair.ts';
 
 describe('GRD-07: a gate that nobody confirmed to be open', () => {
   it('is never taken for one that stayed shut: the doubt is journaled, and the launch counts as begun', async () => {
@@ -27,7 +28,7 @@ describe('GRD-07: a gate that nobody confirmed to be open', () => {
     const { runId, scopeId } = (reply as { readonly data: { readonly runId: string; readonly scopeId: string } }).data;
     await daemon.event({ actor: scopeId, type: 'launch.releaseUncertain' });
     expect(existsSync(ran)).toBe(false);
-    signalVerified(startReceipt(daemon.scopeDir(scopeId))!.guardian, 'SIGCONT');
+    continueGuardian(startReceipt(daemon.scopeDir(scopeId))!.guardian);
     expect(await daemon.proved(runId)).toMatchObject({
       result: { how: 'exited', code: 4 },
       scope: { state: 'exited', proof: 'own_receipt' },

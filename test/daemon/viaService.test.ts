@@ -1,8 +1,9 @@
 /** SHUT-05: one drain for both ways of ending the daemon, and a service manager that is called only when all is proved. */
 import { describe, expect, it } from 'vitest';
 import { testDaemon } from '../support/daemon.ts';
-import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { startReceipt } from '../support/daemonLeftovers.ts';
 import { daemonProgram } from '../support/daemonProcess.ts';
+import { killGuardian } from '../support/guardianPair.ts';
 import { serviceManager, writeUnit } from '../support/serviceManager.ts';
 import { stubborn } from './support/stubborn.ts';
 
@@ -42,7 +43,7 @@ describe('SHUT-05: a daemon that a service manager has started', () => {
   it.each(['stop', 'restart'] as const)('%s: with anything unverified it is not called (exit 6)', async (verb) => {
     const { daemon, manager } = await installed();
     const { scopeId } = await stubborn(daemon, 'one');
-    signalVerified(startReceipt(daemon.scopeDir(scopeId))!.guardian, 'SIGKILL');
+    killGuardian(startReceipt(daemon.scopeDir(scopeId))!.guardian);
     for (const via of [undefined, 'service', 'direct'] as const) {
       const refusal = await daemon.refusal('daemon.stop', { verb, via });
       expect(refusal).toMatchObject({ code: 'drain_blocked', exitCode: 6, details: { blocked: [scopeId] } });

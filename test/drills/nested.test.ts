@@ -12,8 +12,9 @@ import {
 } from '../daemon/support/workers.ts';
 import { inState, isAlive, isGone } from '../guardian/support/processes.ts';
 import { readReceipt } from '../guardian/support/scope.ts';
-import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { startReceipt } from '../support/daemonLeftovers.ts';
 import { eventually } from '../support/eventually.ts';
+import { continueGuardian, stopGuardian } from '../support/guardianPair.ts';
 import { escapee, nextChange } from './support/escapee.ts';
 
 describe('D1 the escapee of a nested scope', () => {
@@ -65,8 +66,8 @@ describe('D3 the silence of a guardian is not death', () => {
     const check = await runningCheck(daemon);
     const worker = await workerOf(daemon);
     const silent = startReceipt(daemon.scopeDir(whose === 'the check' ? check.scopeId : worker.scopeId))!;
-    signalVerified(silent.guardian, 'SIGSTOP');
-    onTestFinished(() => void signalVerified(silent.guardian, 'SIGCONT'));
+    stopGuardian(silent.guardian);
+    onTestFinished(() => continueGuardian(silent.guardian));
     await inState(silent.guardian.pid, 'T');
     const since = await positionOf(daemon);
     await daemon.restart('SIGTERM');
@@ -76,7 +77,7 @@ describe('D3 the silence of a guardian is not death', () => {
     expect(await daemon.events({ since, type: 'recovery.started' })).toEqual([]);
     expect(await daemon.events({ since, type: 'drain.requested' })).toEqual([]);
     expect(runsOf(daemon)).toBe(1);
-    signalVerified(silent.guardian, 'SIGCONT');
+    continueGuardian(silent.guardian);
     letGo(daemon);
     expect((await daemon.event({ actor: goalId, type: 'receipt.recorded' })).payload.verdict).toBe('accepted');
     await isGone(check.guardianPid!);

@@ -5,8 +5,9 @@ import { turns } from '../guardian/support/fifo.ts';
 import { inState, isAlive } from '../guardian/support/processes.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, stopGuardianAt } from '../support/daemonFailpoints.ts';
-import { type Named, signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { type Named, startReceipt } from '../support/daemonLeftovers.ts';
 import { eventually } from '../support/eventually.ts';
+import { continueGuardian, stopGuardian } from '../support/guardianPair.ts';
 import { patienceMs } from '../support/patience.ts';
 
 interface Silent {
@@ -29,8 +30,8 @@ async function silentRun(daemon: TestDaemon): Promise<Silent> {
   const { runId, scopeId } = await daemon.exec(goalId, script);
   await turn.ready();
   const { guardian, workload } = startReceipt(daemon.scopeDir(scopeId))!;
-  signalVerified(guardian, 'SIGSTOP');
-  onTestFinished(() => void signalVerified(guardian, 'SIGCONT'));
+  stopGuardian(guardian);
+  onTestFinished(() => continueGuardian(guardian));
   await inState(guardian.pid, 'T');
   return { goalId, generationId, runId, scopeId: scopeId!, guardian, workload, launches, turn };
 }
@@ -77,7 +78,7 @@ describe('D3 silence is not death (FAULT-12, OWN-04, linux case 23)', () => {
     const after = await daemon.events({ actor: silent.scopeId });
     const news = after.slice(before.length).map(({ type, payload }) => [type, payload.result]);
     expect(news.filter(([type, result]) => type !== 'guardian.observed' || result !== 'alive')).toEqual([]);
-    signalVerified(silent.guardian, 'SIGCONT');
+    continueGuardian(silent.guardian);
     await eventually('health', async () =>
       (await daemon.call('status', {})).health.state === 'ok' ? true : undefined,
     );
@@ -107,7 +108,7 @@ describe('D3 silence is not death (FAULT-12, OWN-04, linux case 23)', () => {
     const refused = await daemon.refusal('daemon.stop', {});
     expect(refused).toMatchObject({ code: 'drain_blocked', exitCode: 6, details: { blocked: [silent.scopeId] } });
     expectUntouched(silent);
-    signalVerified(silent.guardian, 'SIGCONT');
+    continueGuardian(silent.guardian);
     const again = await daemon.attempt('runs.stop', { id: silent.runId, graceMs: 0, waitMs: patienceMs });
     expect(again).toMatchObject({
       ok: true,
@@ -131,7 +132,7 @@ describe('D3 silence is not death (FAULT-12, OWN-04, linux case 23)', () => {
       scope: { state: 'live' },
     });
     expect(existsSync(join(daemon.scopeDir(silent.scopeId), 'exit.json'))).toBe(false);
-    signalVerified(silent.guardian, 'SIGCONT');
+    continueGuardian(silent.guardian);
     expect(await daemon.proved(silent.runId)).toMatchObject({
       result: { how: 'exited', code: 5 },
       end: { evidence: 'kernel_observation' },

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DrainEvent } from '../../pty/launch/controlMessages.ts';
+import { continueGuardian } from '../support/guardianPair.ts';
 import { bystander } from './support/bystander.ts';
 import { cgroupFile, delegatedCgroup, moveInto } from './support/cgroup.ts';
 import { holdInShell, turns } from './support/fifo.ts';
@@ -81,7 +82,7 @@ describe('a workload in a cgroup of its own (linux case 68)', () => {
     const states = new Set(members.map(({ pid }) => statOf(pid)?.state));
     expect([...states]).toEqual([delegated === undefined ? 'T' : 'S']);
     if (delegated !== undefined) expect(cgroupFile(own, 'cgroup.events')).toContain('frozen 1');
-    process.kill(scope.launch.pid, 'SIGCONT');
+    continueGuardian(scope.launch.pid);
     expect((await ending).at(-1)).toEqual({ event: 'settled', exit: 0 });
   });
 
@@ -138,7 +139,7 @@ describe('the cgroup and the tree are not the same', () => {
     const ending = terminated(scope);
     await inState(scope.launch.pid, 'T');
     expect([statOf(moved)?.state, members.every(({ pid }) => isAlive(pid))]).toEqual(['T', true]);
-    process.kill(scope.launch.pid, 'SIGCONT');
+    continueGuardian(scope.launch.pid);
     expect(find(await ending, 'signalled').total).toBe(4);
   });
 

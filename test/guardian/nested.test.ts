@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { guardianDigest } from '../../pty/launch/binary.ts';
 import type { DrainEvent } from '../../pty/launch/controlMessages.ts';
+import { guardianPair, loseGuardian, stopGuardian } from '../support/guardianPair.ts';
 import { holdInShell, turns } from './support/fifo.ts';
 import { launcherCommand } from './support/launcher.ts';
-import { inState, isAlive, isGone, statOf } from './support/processes.ts';
+import { inState, isAlive, statOf } from './support/processes.ts';
 import { guardian, guardianBuiltWith } from './support/programs.ts';
 import { rawClient } from './support/rawClient.ts';
 import type { LaunchChanges, Scope } from './support/scope.ts';
@@ -77,9 +78,8 @@ describe('a guardian inside the tree of another one', () => {
     const { outer, innerDir, holder, release } = await nested();
     const inner = said(outer).ready!.guardian as { pid: number };
     const { start } = statOf(holder)!;
-    process.kill(inner.pid, 'SIGKILL');
-    await isGone(inner.pid);
-    expect(statOf(holder)?.ppid).toBe(outer.launch.pid);
+    await loseGuardian(inner.pid);
+    expect(statOf(holder)?.ppid).toBe(guardianPair(outer.launch.pid).worker!.pid);
     await release();
     expect((await outer.launch.exited).code).toBe(0);
     expect(outer.receipt('exit')).toMatchObject({ lostNested: 1, proof: 'ECHILD' });
@@ -115,7 +115,7 @@ describe('termination around a nested guardian (linux case 63, SHUT-04)', () => 
     const guardianPath = guardianBuiltWith('WITHOUT_SPARING');
     const { outer, innerDir } = await nested({ guardianPath }, guardianPath);
     const inner = said(outer).ready!.guardian as { pid: number };
-    process.kill(inner.pid, 'SIGSTOP'); // so that its own, quicker termination does not hide the difference
+    stopGuardian(inner.pid); // so that its own, quicker termination does not hide the difference
     await inState(inner.pid, 'T');
     await terminated(outer, 0);
     expect(outer.receipt('exit')).toMatchObject({ lostNested: 1 });

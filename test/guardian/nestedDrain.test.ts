@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { controlClient } from '../../pty/launch/control.ts';
 import type { DrainEvent } from '../../pty/launch/controlMessages.ts';
 import { eventually } from '../support/eventually.ts';
+import { continueGuardian, killGuardian, stopGuardian } from '../support/guardianPair.ts';
 import { holdInShell, turns } from './support/fifo.ts';
 import { launcherCommand } from './support/launcher.ts';
 import type { InnerChanges } from './support/nestedScopes.ts';
@@ -176,7 +177,7 @@ describe('a nested guardian that does not end', () => {
     const parent = await t.ready();
     const { members } = await (await outer.control()).members();
     const stopped = members.find(({ state }) => state === 'T')!;
-    process.kill(inner.pid, 'SIGSTOP');
+    stopGuardian(inner.pid);
     await inState(inner.pid, 'T');
     const first = await terminated(outer, { graceMs: 50, budgetMs: 500 });
     expect(names(first)).toEqual(['accepted', 'quiesced', 'budgetExhausted']);
@@ -185,7 +186,7 @@ describe('a nested guardian that does not end', () => {
     await inState(parent, 'S');
     expect([statOf(stopped.pid)?.state, isAlive(inner.pid)]).toEqual(['T', true]);
     const again = terminated(outer);
-    process.kill(inner.pid, 'SIGCONT');
+    continueGuardian(inner.pid);
     expect((await again).at(-1)).toEqual({ event: 'settled', exit: 0 });
     expect(readReceipt(innerDir, 'exit')).toMatchObject({ terminated: true, proof: 'ECHILD' });
     expect(outer.receipt('exit')).toMatchObject({ lostNested: 0, terminated: true });
@@ -248,11 +249,11 @@ describe('a nested guardian that does not end', () => {
 
   it('because somebody kills it: what it leaves is frozen with the rest before anything is killed', async () => {
     const { outer, innerDir, inner } = await pair({ innerArgv: (ready) => [program('swarm'), 'hoppers', ready, '4'] });
-    process.kill(inner.pid, 'SIGSTOP');
+    stopGuardian(inner.pid);
     await inState(inner.pid, 'T');
     const events = (await outer.control()).terminate({ graceMs: 0, budgetMs: 30_000 })[Symbol.asyncIterator]();
     for (let next = await events.next(); next.value.event !== 'quiesced'; ) next = await events.next();
-    process.kill(inner.pid, 'SIGKILL');
+    killGuardian(inner.pid);
     const rest: DrainEvent[] = [];
     for (let next = await events.next(); !next.done; next = await events.next()) rest.push(next.value);
     expect(names(rest)).toEqual(['signalled', 'settled']);
@@ -274,14 +275,14 @@ describe('a tree that was frozen and is woken from outside before the kill', () 
     await inState(scope.launch.pid, 'T');
     for (const { pid } of members) if (pid !== scope.launch.ready.workload.pid) process.kill(pid, 'SIGCONT');
     await eventually('a hop', () => members.some(({ pid }) => statOf(pid)?.state === 'Z') || undefined);
-    process.kill(scope.launch.pid, 'SIGCONT');
+    continueGuardian(scope.launch.pid);
     return { scope, ending };
   };
 
   it('is frozen again with all that it has begun meanwhile', async () => {
     const { scope, ending } = await woken();
     await inState(scope.launch.pid, 'T'); // at the same step once more
-    process.kill(scope.launch.pid, 'SIGCONT');
+    continueGuardian(scope.launch.pid);
     expect(names(await ending)).toEqual(['accepted', 'quiesced', 'signalled', 'settled']);
     expect(scope.receipt('exit')).toMatchObject({ terminated: true });
   });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { guardianPair } from '../support/guardianPair.ts';
 import { holdInShell, turns } from './support/fifo.ts';
 import { inState } from './support/processes.ts';
 import { guardianBuiltWith } from './support/programs.ts';
@@ -51,11 +52,11 @@ describe('a guardian that waits for the reader of its terminal', () => {
     for await (const _event of control.terminate({ graceMs: 0, budgetMs: 30_000 }));
     control.close();
     await scope.terminal.marked;
-    await inState(scope.launch.pid, 'S');
-    const wakeups = () =>
-      /^voluntary_ctxt_switches:\s*(\d+)/m.exec(readFileSync(`/proc/${scope.launch.pid}/status`, 'utf8'))![1];
+    const { pid } = guardianPair(scope.launch.pid).worker!;
+    await inState(pid, 'S');
+    const wakeups = () => /^voluntary_ctxt_switches:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1];
     await (await scope.control()).hello();
-    await inState(scope.launch.pid, 'S');
+    await inState(pid, 'S');
     const before = wakeups();
     for (let other = 0; other < 3; other++) await runToEnd(['true']); // time passes, elsewhere
     expect(wakeups()).toBe(before);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { killGuardian } from '../support/guardianPair.ts';
 import { holdInShell, turns } from './support/fifo.ts';
 import { heardReady, launcher } from './support/launcher.ts';
 import { isAlive, isGone, statOf } from './support/processes.ts';
@@ -52,7 +53,7 @@ describe('a guardian that is killed while the terminal is open (linux case 77)',
     const t = turns(workDirectory());
     const scope = await runInTerminal(['sh', '-c', holdInShell(t, 'echo still here')], changes);
     const pid = await t.ready();
-    process.kill(scope.launch.pid, 'SIGKILL');
+    killGuardian(scope.launch.pid);
     await scope.launch.exited;
     return { scope, pid, release: t.release };
   }

@@ -7,6 +7,7 @@ import { holdInShell, turns } from '../guardian/support/fifo.ts';
 import { inState } from '../guardian/support/processes.ts';
 import type { Scope } from '../guardian/support/scope.ts';
 import { makeDirectory, run, runToEnd, workDirectory } from '../guardian/support/scope.ts';
+import { continueGuardian, killGuardian, stopGuardian } from '../support/guardianPair.ts';
 
 async function held(before = ':'): Promise<{ scope: Scope; client: ControlClient; finish: () => Promise<void> }> {
   const t = turns(workDirectory());
@@ -39,7 +40,7 @@ describe('silence is not death', () => {
 
   it('a stopped guardian is unresponsive, and answers when it is continued', async () => {
     const { scope } = await held();
-    process.kill(scope.launch.pid, 'SIGSTOP');
+    stopGuardian(scope.launch.pid);
     await inState(scope.launch.pid, 'T');
     const client = await controlClient(scope.directory, { timeoutMs: 100 });
     await expect(client.hello()).rejects.toMatchObject({ name: 'ControlError', code: 'unresponsive' });
@@ -47,7 +48,7 @@ describe('silence is not death', () => {
     await expect(eventsOf(other.terminate({ graceMs: 0, budgetMs: 60_000 }))).rejects.toMatchObject({
       code: 'unresponsive',
     });
-    process.kill(scope.launch.pid, 'SIGCONT');
+    continueGuardian(scope.launch.pid);
     // The request was received all the same: it is carried out late, and says so in the receipt.
     await scope.launch.exited;
     expect(scope.receipt('exit').terminated).toBe(true);
@@ -55,7 +56,7 @@ describe('silence is not death', () => {
 
   it('a backlog that nobody empties is unresponsive', async () => {
     const { scope, finish } = await held();
-    process.kill(scope.launch.pid, 'SIGSTOP');
+    stopGuardian(scope.launch.pid);
     await inState(scope.launch.pid, 'T');
     const clients: ControlClient[] = [];
     const codes = new Set<string>();
@@ -67,7 +68,7 @@ describe('silence is not death', () => {
     }
     expect([...codes]).toEqual(['unresponsive']);
     for (const client of clients) client.close();
-    process.kill(scope.launch.pid, 'SIGCONT');
+    continueGuardian(scope.launch.pid);
     await finish();
   });
 
@@ -98,7 +99,7 @@ describe('a conversation', () => {
     const { scope, client } = await held("trap '' TERM");
     const drain = client.terminate({ graceMs: 60_000, budgetMs: 60_000 })[Symbol.asyncIterator]();
     expect((await drain.next()).value).toEqual({ event: 'accepted', already: false });
-    process.kill(scope.launch.pid, 'SIGKILL');
+    killGuardian(scope.launch.pid);
     await expect(drain.next()).rejects.toMatchObject({ code: 'control_closed' });
     await expect(client.hello()).rejects.toMatchObject({ code: 'control_closed' });
     process.kill(scope.launch.ready.workload.pid, 'SIGKILL');

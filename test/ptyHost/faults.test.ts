@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { turns } from '../guardian/support/fifo.ts';
 import { isAlive, isGone } from '../guardian/support/processes.ts';
 import { appeared } from '../guardian/support/scope.ts';
+import { killGuardian } from '../support/guardianPair.ts';
 import { type Peer, ptyHost, readReceipt, type TestHost } from './support/host.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -47,7 +48,7 @@ describe('a terminal whose holder', () => {
     const host = await ptyHost();
     const daemon = await host.daemon();
     const session = await host.open(daemon, ['sh', '-c', 'while read line; do echo "got $line"; done']);
-    process.kill(session.ready.guardian.pid, 'SIGKILL');
+    killGuardian(session.ready.guardian);
     await daemon.event('guardianEnded', session.id);
     expect(isAlive(session.ready.workload.pid)).toBe(true);
     const viewer = await host.viewer();
@@ -82,7 +83,7 @@ describe('a terminal that no process of the work has open for a while (PTY-07)',
     const session = await host.open(daemon, ['sh', '-c', script]);
     await daemon.until(() => session.transcript().includes('before'));
     if (isGuardianKilled) {
-      process.kill(session.ready.guardian.pid, 'SIGKILL');
+      killGuardian(session.ready.guardian);
       await daemon.event('guardianEnded', session.id);
     }
     const send = (text: string) => daemon.ask(typed(session.id, text));

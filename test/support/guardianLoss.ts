@@ -1,20 +1,11 @@
 /** A guardian that is lost whole: everything that it consists of is killed, so that nobody is left who could prove anything. */
-import { listProcesses, sameProgram } from '../../actors/observe/linux/census.ts';
-import { createProcReader } from '../../actors/observe/linux/proc.ts';
 import { turns } from '../guardian/support/fifo.ts';
 import { isGone } from '../guardian/support/processes.ts';
 import type { TestDaemon } from './daemon.ts';
-import { type Named, signalVerified, startReceipt } from './daemonLeftovers.ts';
+import { signalVerified, startReceipt } from './daemonLeftovers.ts';
+import { loseGuardian } from './guardianPair.ts';
 
-export async function loseGuardian({ pid }: Named): Promise<void> {
-  const all = sameProgram(listProcesses(createProcReader(), '/proc'), pid);
-  // Stopped first, all of them: none sees another one go.
-  for (const one of all) signalVerified(one, 'SIGSTOP');
-  for (const one of all) signalVerified(one, 'SIGKILL');
-  for (const one of all) await isGone(one.pid);
-}
-
-/** As above, of a scope of this daemon. */
+/** The guardian of a scope of this daemon. */
 export const loseGuardianOf = (daemon: TestDaemon, scopeId: string): Promise<void> =>
   loseGuardian(startReceipt(daemon.scopeDir(scopeId))!.guardian);
 

@@ -39,6 +39,12 @@ function seen(proc: ProcReader, directory: string): SeenProcess | undefined {
   }
 }
 
+/** What the two processes of a guardian call themselves (pty/guardian/witness.c); the kernel keeps 15 letters. */
+const ofGuardians: ReadonlySet<string> = new Set(['custody-guardia', 'custody-witness']);
+
+const isSameProgram = (one: string, other: string): boolean =>
+  one === other || (ofGuardians.has(one) && ofGuardians.has(other));
+
 /**
  * A process and those of the same name that are its parents or children without a stranger between: everything that one
  * program consists of that has forked before it did anything else. Empty when the process is not there.
@@ -49,7 +55,7 @@ export function sameProgram(processes: readonly SeenProcess[], pid: number): rea
   for (let at = 0; at < found.length; at += 1) {
     const { pid: here, ppid, name } = found[at]!;
     const relatives = processes.filter((one) => one.ppid === here || one.pid === ppid);
-    found.push(...relatives.filter((one) => one.name === name && !found.includes(one)));
+    found.push(...relatives.filter((one) => isSameProgram(one.name, name) && !found.includes(one)));
   }
   return found;
 }

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { eventually, expectThat } from '../../demo/expectation.ts';
 import type { Workplace } from '../../demo/stage.ts';
-import { killAtOnce, living, signalled } from '../../demo/witness.ts';
+import { childrenOf, killAtOnce, living, signalled } from '../../demo/witness.ts';
 import { appeared, type Drill, type Drilling, type Exec, exec, linesIn, proved, scopeOf, workplace } from '../drill.ts';
 
 /** Says that it was launched, waits for a file, prints a line and exits 7. */
@@ -80,10 +80,17 @@ async function missed(drilling: Drilling): Promise<readonly string[]> {
   return [`daemon ${killed} killed; the work ended while nobody looked; daemon ${pid} learned how`, outcome];
 }
 
+/** The process on record, which only waits, and the one that works for it. */
+async function guardianOf({ guardianPid, workloadPid }: Waiting): Promise<readonly number[]> {
+  const children = await childrenOf(guardianPid);
+  return [guardianPid, ...children.filter((pid) => pid !== workloadPid)];
+}
+
 async function silent(drilling: Drilling): Promise<readonly string[]> {
   const { installation } = drilling;
   const work = await waiting(drilling);
-  await signalled('STOP', work.guardianPid);
+  const guardian = await guardianOf(work);
+  await signalled('STOP', ...guardian);
   try {
     await shownAsSilent(drilling, work);
     await killDaemon(drilling);
@@ -95,7 +102,7 @@ async function silent(drilling: Drilling): Promise<readonly string[]> {
     const alive = await living([work.guardianPid, work.workloadPid]);
     expectThat(alive.length === 2 && (await linesIn(work.launches)) === 1, 'nothing is ended or launched again', alive);
   } finally {
-    await signalled('CONT', work.guardianPid);
+    await signalled('CONT', ...guardian);
   }
   await work.letGo();
   const outcome = await oneOutcome(drilling, work);

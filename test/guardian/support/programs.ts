@@ -44,6 +44,7 @@ export type GuardianSwitch =
   | 'WITHOUT_HOLD'
   | 'WITHOUT_FLOW_START'
   | 'WITHOUT_WHOLE_MARKER'
+  | 'WITHOUT_WITNESS'
   | 'TEST_STEPS';
 
 export function guardianBuiltWith(...options: readonly GuardianSwitch[]): string {
