@@ -13,6 +13,7 @@ import {
   fenceStory,
   killWorker,
   positionOf,
+  silenceMs,
   ticked,
   tickingWorker,
   workerOf,
@@ -50,7 +51,7 @@ describe('the replacement of a worker', () => {
   });
 
   it('REC-02 of one that is silent begins with its end, and waits for the proof of it', async () => {
-    const daemon = await workingDaemon({ env: { CUSTODY_SILENCE_MS: '400' } }).start();
+    const daemon = await workingDaemon({ env: { CUSTODY_SILENCE_MS: silenceMs } }).start();
     await ticked(daemon);
     const { pid, scopeId } = await workerOf(daemon);
     const since = await positionOf(daemon);
@@ -98,7 +99,7 @@ describe('the replacement of a worker', () => {
   });
 
   it('REC-01 keeps a second one out at once, and names who is at work', async () => {
-    const daemon = await workingDaemon({ env: { CUSTODY_SILENCE_MS: '400' } }).start();
+    const daemon = await workingDaemon({ env: { CUSTODY_SILENCE_MS: silenceMs } }).start();
     await ticked(daemon);
     const { pid, scopeId } = await workerOf(daemon);
     const { guardian } = startReceipt(daemon.scopeDir(scopeId))!;
@@ -215,49 +216,4 @@ describe('the replacement of a worker', () => {
     expect(shown[1]).toEqual(shown[0]);
     expect(shown[2]).toEqual(shown[0]);
   });
-});
-
-/** A transaction that was not committed has not begun for whoever comes next, so the other side is the one that counts. */
-const sides = process.env.CUSTODY_SOAK ? (['before_commit', 'after_commit'] as const) : (['after_commit'] as const);
-
-describe('REC-09 a daemon that dies in the middle of a recovery', () => {
-  const deaths = [
-    ['worker exits', 'worker.scopeSettled'],
-    ['worker exits', 'recovery.started'],
-    ['worker exits', 'ownership.rescanned'],
-    ['worker exits', 'replacement.launched'],
-    ['worker exits', 'guardian.attached'],
-    ['worker exits', 'worker.registered'],
-    ['worker exits', 'scheduler.tick'],
-    ['worker is silent', 'deadline.reached'],
-    ['worker is silent', 'worker.stopRequested'],
-    ['worker is silent', 'drain.requested'],
-    ['worker is silent', 'worker.scopeSettled'],
-  ] as const;
-  it.each(deaths.flatMap(([how, type]) => sides.map((side) => [how, type, side] as const)))(
-    '%s, killed at %s, %s: one worker, none beside an earlier one',
-    async (how, type, side) => {
-      const silence = how === 'worker is silent' ? { CUSTODY_SILENCE_MS: '400' } : {};
-      const daemon = await workingDaemon({ env: silence }).start(failingDaemonCommand());
-      await ticked(daemon);
-      const { pid, incarnationId } = await workerOf(daemon);
-      await killAt(daemon, { at: 'after_journal_insert', of: type, next: side });
-      process.kill(pid!, how === 'worker is silent' ? 'SIGSTOP' : 'SIGKILL');
-      await daemon.process.exited;
-      await daemon.start(failingDaemonCommand());
-      const tick = await daemon.event(
-        { type: 'scheduler.tick' },
-        ({ actor, payload }) => actor.kind === 'recoveryFence' && payload.incarnationId !== incarnationId,
-      );
-      const worker = await tickingWorker(daemon);
-      expect(worker).toMatchObject({
-        incarnationId: tick.payload.incarnationId,
-        recovery: { phase: 'idle' },
-      });
-      expect(statOf(pid!)).toBeUndefined();
-      const scopes = await workerScopes(daemon);
-      expect(scopes.map(({ scopeId }) => scopeId)).toEqual([worker.scopeId]);
-      await expectNoneBesideAnother(daemon);
-    },
-  );
 });

@@ -61,7 +61,7 @@ describe('D1 the escapee of a nested scope', () => {
 
 describe('D3 the silence of a guardian is not death', () => {
   it.each(['the check', 'the worker'] as const)('of %s: nothing is ended, replaced or run again', async (whose) => {
-    const daemon = await checkHeldBy('true', { CUSTODY_RESPONSE_MS: '50', CUSTODY_SILENCE_MS: '300' }).start();
+    const daemon = await checkHeldBy('true', { CUSTODY_RESPONSE_MS: '50' }).start();
     const { goalId } = await daemon.goal();
     const check = await runningCheck(daemon);
     const worker = await workerOf(daemon);

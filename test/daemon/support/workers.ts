@@ -17,6 +17,9 @@ export function workingDaemon({ check = 'true', env = {} }: WorkerOptions = {}):
   return testDaemon({ env: { CUSTODY_CHECKS: checksOf(check), CUSTODY_TICK_INTERVAL_MS: '50', ...env } });
 }
 
+/** For tests of a worker that is silent: longer than a loaded machine keeps one from ticking that is not. */
+export const silenceMs = '2000';
+
 /** The tick by which an incarnation became the worker; any, or one after `since`. */
 export const ticked = (daemon: TestDaemon, since = 0): Promise<EventView> =>
   daemon.event({ type: 'scheduler.tick', since }, ({ actor }) => actor.kind === 'recoveryFence');
