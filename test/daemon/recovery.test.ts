@@ -4,12 +4,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { assumptionWords } from '../../actors/daemon/commands/assumeEnded.ts';
 import { isGone, statOf } from '../guardian/support/processes.ts';
 import type { TestDaemon } from '../support/daemon.ts';
-import { failingDaemonCommand, holdAt, killAt } from '../support/daemonFailpoints.ts';
+import { failingDaemonCommand, holdAt } from '../support/daemonFailpoints.ts';
 import { startReceipt } from '../support/daemonLeftovers.ts';
 import { loseGuardianOf } from '../support/guardianLoss.ts';
 import { continueGuardian, stopGuardian } from '../support/guardianPair.ts';
 import {
-  expectNoneBesideAnother,
   fenceStory,
   killWorker,
   positionOf,
