@@ -1,6 +1,7 @@
 /** The one health value (REC-08): status, processes and doctor show views of this and compute nothing of their own. */
 import { assessOwnership } from '../../machines/assessment.ts';
 import type { StoreError } from '../../persistence/errors.ts';
+import type { HostedEnvelope } from '../host/outcome.ts';
 import { everyActor } from '../runtime/actorAccess.ts';
 import { lastResort } from '../runtime/lastResort.ts';
 import type { FindingView, HealthView, WorkerView } from './api/views.ts';
@@ -8,11 +9,11 @@ import type { DaemonContext } from './context.ts';
 import { silence } from './guardianTalk.ts';
 import { shutdownFailureOf } from './root.ts';
 
-type Parts = Pick<DaemonContext, 'host' | 'findings' | 'storeFailure' | 'workers' | 'root'>;
+type Parts = Pick<DaemonContext, 'host' | 'store' | 'findings' | 'storeFailure' | 'workers' | 'root'>;
 
 const silentCodes: ReadonlySet<string> = new Set([silence, 'guardian_stopped']);
 
-export function healthOf({ host, findings, storeFailure, workers, root }: Parts): HealthView {
+export function healthOf({ host, store, findings, storeFailure, workers, root }: Parts): HealthView {
   const unverified: FindingView[] = [];
   const assumed: FindingView[] = [];
   for (const { id, snapshot } of everyActor(host, 'executionScope', { released: false })) {
@@ -25,6 +26,7 @@ export function healthOf({ host, findings, storeFailure, workers, root }: Parts)
       scopeId: id,
       ...(context?.runId ? { runId: context.runId } : {}),
       ...(context?.workload ? { pid: context.workload.pid } : {}),
+      ...sinceWhen(store, id),
       detail: isAssumed
         ? `assumed to be gone and not proved: ${assessment.assumed.because}`
         : `not proved to be gone (${assessment.certainty}): ${assessment.reason}`,
@@ -43,6 +45,16 @@ export function healthOf({ host, findings, storeFailure, workers, root }: Parts)
   const state =
     unverified.length > 0 ? 'ownership_unverified' : isSilent ? 'unresponsive' : others.length > 0 ? 'degraded' : 'ok';
   return { state, reasons, next: [...new Set(reasons.flatMap(({ next }) => next))] };
+}
+
+/** What takes a scope out of sight; the newest of them is since when it is (REC-05). */
+const losses = ['guardian.observed', 'coverage.gap', 'scope.registeredExternally'] as const;
+
+function sinceWhen({ journal }: Parts['store'], id: string): { readonly since?: number } {
+  const actor = { kind: 'executionScope', id };
+  const newest = losses.flatMap((type) => journal.page({ actor, type, limit: 1, newestFirst: true }));
+  const times = newest.flatMap((entry) => (entry.intact ? [(entry.envelope as HostedEnvelope).at.wallMs] : []));
+  return times.length === 0 ? {} : { since: Math.max(...times) };
 }
 
 /** Why a worker that is wanted does not work, with the commands that say more (REC-05). */

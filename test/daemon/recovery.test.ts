@@ -80,8 +80,10 @@ describe('the replacement of a worker', () => {
     const status = await daemon.call('status', {});
     expect(status.worker).toMatchObject({ recovery: { phase: 'refused', evidence: [{ reason: 'guardian_gone' }] } });
     expect(status.health.state).toBe('ownership_unverified');
-    const codes = status.health.reasons.map(({ code, scopeId: about }) => [code, about]);
-    expect(codes).toContainEqual(['ownership_unverified', scopeId]);
+    const [absent] = await daemon.events({ actor: scopeId, type: 'guardian.observed' });
+    expect(status.health.reasons).toContainEqual(
+      expect.objectContaining({ code: 'ownership_unverified', scopeId, pid, since: absent!.wallMs }),
+    );
     expect(status.health.reasons.find(({ code }) => code === 'recovery_refused')?.next).toEqual([
       'custody recover --now',
       'custody recover --explain',
