@@ -63,6 +63,7 @@ const without: readonly (readonly [GuardianSwitch, readonly string[]])[] = [
   ['WITHOUT_SPARING', ['nested']],
   ['WITHOUT_IDENTITY_CHECK', ['identity']],
   ['WITHOUT_CTTY', ['hang-up']],
+  ['WITHOUT_WITNESS', ['half-guardian']],
 ];
 
 describe('a guardian without one of its guards is found out', () => {
@@ -85,11 +86,11 @@ describe('a guardian that is not lost after all', () => {
     const { start } = statOf(stranger.pid!)!;
     const guardianOf = () => [{ pid: stranger.pid!, start, uid: process.getuid!() }];
     const report = await tried(guardian(), { guardianOf, checkMs: 5_000 });
-    expect(failed(report)).toEqual(['lost-guardian']);
+    expect(failed(report)).toEqual(['lost-guardian', 'half-guardian']);
   });
 
   it('is noticed where nobody can be observed', async () => {
-    expect(failed(await tried(guardian(), { guardianOf: undefined }))).toEqual(['lost-guardian']);
+    expect(failed(await tried(guardian(), { guardianOf: undefined }))).toEqual(['lost-guardian', 'half-guardian']);
   });
 });
 

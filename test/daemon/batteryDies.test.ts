@@ -59,5 +59,5 @@ async function expectNothingLeft(nth: number): Promise<void> {
 }
 
 describe('a battery that is killed', () => {
-  it.each(Array.from({ length: 13 }, (_, at) => at + 1))('at gate %i leaves nothing', (nth) => expectNothingLeft(nth));
+  it.each(Array.from({ length: 15 }, (_, at) => at + 1))('at gate %i leaves nothing', (nth) => expectNothingLeft(nth));
 });

@@ -4,7 +4,7 @@ import { carelessLauncher, closedGate, execFailure, simpleExit } from './checks/
 import { daemonised, escapee } from './checks/escapes.ts';
 import { exhausted } from './checks/exhaustion.ts';
 import { hangUp } from './checks/hangUp.ts';
-import { lostGuardian, nested, wrongIdentity } from './checks/nested.ts';
+import { halfGuardian, lostGuardian, nested, wrongIdentity } from './checks/nested.ts';
 import { hoppers, ignoresTerm, stopped } from './checks/stubborn.ts';
 
 /** `short` takes a fraction of a second, for whoever waits for it; `full` is everything. */
@@ -20,7 +20,7 @@ interface ContainmentCheck {
 }
 
 /** Raised whenever a check is added or made stricter: a contract of an older battery is verified again. */
-export const batteryVersion = 2;
+export const batteryVersion = 3;
 
 export const battery: readonly ContainmentCheck[] = [
   {
@@ -59,6 +59,12 @@ export const battery: readonly ContainmentCheck[] = [
     subset: 'full',
     claim: 'a guardian that is killed whole leaves no exit receipt, although everything ends: its loss is no proof',
     check: lostGuardian,
+  },
+  {
+    id: 'half-guardian',
+    subset: 'full',
+    claim: 'a guardian of which one process is killed still leaves both receipts',
+    check: halfGuardian,
   },
   {
     id: 'hang-up',

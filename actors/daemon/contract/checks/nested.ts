@@ -1,6 +1,7 @@
 /** A guardian inside the tree of another one, and a guardian that is lost. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ControlClient } from '../../../../pty/launch/control.ts';
 import { Conversation } from '../../../../pty/launch/conversation.ts';
 import { encodeFrame } from '../../../../pty/launch/frame.ts';
 import type { Launch } from '../../../../pty/launch/launch.ts';
@@ -95,6 +96,43 @@ export async function lostGuardian(bench: Bench): Promise<string | null> {
   return (await receipt(bench.directory, 'exit')) === undefined
     ? null
     : 'there is an exit receipt that nobody can vouch for';
+}
+
+/** Each of its two processes is killed once while the workload runs: the other one goes on, and says how it ended. */
+export async function halfGuardian(bench: Bench): Promise<string | null> {
+  for (const which of ['first', 'second'] as const) {
+    const failure = await withoutOne({ ...bench, directory: join(bench.directory, which) }, which === 'first' ? 0 : 1);
+    if (failure !== null) return `without its ${which} process: ${failure}`;
+  }
+  return null;
+}
+
+async function withoutOne(bench: Bench, at: number): Promise<string | null> {
+  if (bench.guardianOf === undefined) return 'no process can be observed here';
+  const { launch, talk } = await launchedTalking(bench, shell('echo up; read x; exit 7'));
+  await launch.openGate();
+  await talk.heard('up');
+  const lost = bench.guardianOf(launch.ready.guardian.pid)[at];
+  if (lost === undefined) return 'there is none';
+  const client = await controlOf(bench);
+  await signalProcess({ guardianPath: bench.guardianPath, ...lost, signal: 'SIGKILL' });
+  talk.say('end');
+  await talk.ended;
+  await silent(client);
+  const status = await receipt(bench.directory, 'status');
+  if ((await receipt(bench.directory, 'exit')) === undefined) return 'there is no exit receipt';
+  return status?.code === 7 ? null : 'the status receipt does not say how it ended';
+}
+
+/** Nobody answers any more: whoever has ended has left everything that it leaves. */
+async function silent(client: ControlClient): Promise<void> {
+  for (;;) {
+    const isThere = await client.hello().then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) return;
+  }
 }
 
 /** The pid is right and the start time is that of another process: such a signal is for somebody who is gone. */
