@@ -70,6 +70,10 @@ function workerReasons({ wanted, state, pid, recovery }: WorkerView): readonly F
       { code: 'recovery_refused', ...(scopeId ? { scopeId } : {}), detail, next: ['custody recover --now', ...next] },
     ];
   }
+  if (phase === 'unreadable') {
+    const detail = 'the record of how the scheduling worker is replaced is damaged; none is launched';
+    return [{ code: 'recovery_unreadable', detail, next: ['custody doctor', 'restore the last `custody backup`'] }];
+  }
   if (!wanted || state !== 'stalled') return [];
   const detail = 'the scheduling worker is silent; it is ended and replaced once that is proved';
   return [{ code: 'worker_stalled', ...(pid === null ? {} : { pid }), detail, next }];

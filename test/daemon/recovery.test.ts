@@ -1,5 +1,6 @@
 import { readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { assumptionWords } from '../../actors/daemon/commands/assumeEnded.ts';
 import { isGone, statOf } from '../guardian/support/processes.ts';
@@ -183,6 +184,23 @@ describe('the replacement of a worker', () => {
     const later = await positionOf(daemon);
     await killWorker(daemon);
     await ticked(daemon, later);
+  });
+
+  it('OWN-10 stops where its record is damaged, says so, and keeps nobody else from working', async () => {
+    const daemon = await workingDaemon().start();
+    await ticked(daemon);
+    await daemon.kill('SIGTERM');
+    const database = new Database(join(daemon.home.stateDir, 'custody.db'));
+    database.prepare(`UPDATE actors SET snapshot = ' ' || snapshot WHERE kind = 'recoveryFence'`).run();
+    database.close();
+    await daemon.start();
+    const { worker, health } = await daemon.call('status', {});
+    expect(worker.recovery.phase).toBe('unreadable');
+    expect(health.reasons.map(({ code }) => code)).toContain('recovery_unreadable');
+    expect((await daemon.call('recover', {})).explanation).toMatch(/damaged/);
+    const { goalId } = await daemon.goal();
+    const { runId } = await daemon.exec(goalId, 'exit 3');
+    expect(await daemon.proved(runId)).toMatchObject({ result: { code: 3 } });
   });
 
   it('REC-07 keeps nobody else from being ended on time while it is refused', async () => {

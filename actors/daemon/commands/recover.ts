@@ -78,6 +78,8 @@ function explanationOf({ wanted, state, recovery }: RecoverView['worker'], block
       return blockers === 0
         ? 'no replacement was launched; the next attempt finds nothing in its way'
         : `no replacement is launched while ${blockers} scope(s) of earlier workers are not proved to be gone: only an exit receipt, the receipt of an enclosing scope, or a reboot proves that`;
+    case 'unreadable':
+      return 'the record of how the worker is replaced is damaged, so nobody can tell whether one may be launched';
     case 'launchPermitted':
       return 'everybody is proved to be gone; a worker is launched as soon as one is wanted';
     default:

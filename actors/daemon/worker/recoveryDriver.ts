@@ -3,16 +3,15 @@
  * due there, and commits what came of it. So a daemon that dies anywhere is followed by one that goes on from the record
  * (REC-09). It keeps no state of its own but timers and what it is waiting for.
  */
-import { assessOwnership } from '../../../machines/assessment.ts';
 import type { Payload } from '../../../machines/events/catalogue.ts';
 import type { FenceSnapshot } from '../../../machines/recoveryFence.ts';
 import { type FencedWorker, recoveryBackoffMs } from '../../../machines/recoveryFenceParts.ts';
 import type { WorkerSnapshot } from '../../../machines/workerIncarnation.ts';
-import { committed } from '../../runtime/actorAccess.ts';
+import { intact } from '../../runtime/actorAccess.ts';
 import { createSequence, type Runtime } from '../../runtime/runtime.ts';
 import { assertAccepted, draft } from '../../runtime/submission.ts';
-import { awaitScopes } from '../commands/waiting.ts';
 import type { LaunchCoordinator } from '../launch/coordinator.ts';
+import { endScopes, endWorker, whyNotGone } from './ending.ts';
 import { type Exclusive, recoveryVerb } from './exclusive.ts';
 import { isOutOfTheWay, rescan, rescanPayload, unreleasedScopes } from './ownedByWorkers.ts';
 import { livingWorkers, runtimeIdOf, workerLaunch } from './workerLaunch.ts';
@@ -48,14 +47,25 @@ export class RecoveryDriver {
   }
 
   get fence(): FenceSnapshot | undefined {
-    return committed(this.#parts.host, 'recoveryFence', runtimeIdOf(this.#parts.store));
+    const fence = this.#record;
+    return fence === 'corrupt' ? undefined : fence;
+  }
+
+  /** Nobody can tell how far a recovery had come then, so nothing is launched; everything else goes on (OWN-10). */
+  get isUnreadable(): boolean {
+    return this.#record === 'corrupt';
+  }
+
+  get #record(): FenceSnapshot | 'corrupt' | undefined {
+    return intact(this.#parts.host, 'recoveryFence', runtimeIdOf(this.#parts.store));
   }
 
   /** The incarnation that was launched last, whatever has become of it. */
   get worker(): WorkerSnapshot | undefined {
     const fence = this.fence?.context;
     const current = fence?.replacement ?? fence?.old;
-    return current ? committed(this.#parts.host, 'workerIncarnation', current.incarnationId) : undefined;
+    const worker = current && intact(this.#parts.host, 'workerIncarnation', current.incarnationId);
+    return worker === 'corrupt' || worker === null ? undefined : worker;
   }
 
   /** Something has changed that a phase may wait for. */
@@ -95,6 +105,7 @@ export class RecoveryDriver {
   }
 
   async #turn(): Promise<void> {
+    if (this.isUnreadable) return;
     const fence = this.fence ?? (await this.#established());
     if (fence === undefined) return;
     if (!this.#mayWork(fence)) return;
@@ -135,6 +146,7 @@ export class RecoveryDriver {
   }
 
   async #begin(fence: FenceSnapshot): Promise<void> {
+    this.#isAskedFor = false;
     const reason = this.#reasonToBegin(fence);
     if (reason === undefined || !this.#hold()) return;
     const living = livingWorkers(this.#parts);
@@ -159,48 +171,17 @@ export class RecoveryDriver {
   async #stopOld({ context }: FenceSnapshot): Promise<void> {
     const { old, attempts } = context;
     if (old === null) return this.#failed('stoppingOld', 'old_unknown');
-    await this.#endWorker(old, attempts);
-    await this.#drained([old.scopeId], `recovery:${old.incarnationId}:${attempts}`);
+    await endWorker(this.#parts, old, attempts);
+    await endScopes(this.#parts, [old.scopeId], `recovery:${old.incarnationId}:${attempts}`);
     // What its scope has proved is relayed to the fence, in the commit of the proof.
-    if (this.fence?.matches('stoppingOld')) await this.#failed('stoppingOld', this.#whyNotGone(old));
+    if (this.fence?.matches('stoppingOld')) await this.#failed('stoppingOld', whyNotGone(this.#parts, old.scopeId));
     else this.poke();
-  }
-
-  async #endWorker({ incarnationId }: Pick<FencedWorker, 'incarnationId'>, attempts: number): Promise<void> {
-    const { host, store } = this.#parts;
-    const to = ['workerIncarnation', incarnationId] as const;
-    const payload = { reason: 'recovery', fenceId: runtimeIdOf(store) as string };
-    const eventId = `${store.installationId}:wst:${incarnationId}:${attempts}`;
-    await host.submit([draft('worker.stopRequested', { to, payload, by, eventId })]);
-  }
-
-  /** Asks for the end of these scopes and waits until each is proved or has visibly come to a halt. */
-  async #drained(scopeIds: readonly string[], requestId: string): Promise<void> {
-    const { host, config, store } = this.#parts;
-    const order = { cause: 'recovery' as const, requestId };
-    const drains = scopeIds.map((scopeId) =>
-      draft('drain.requested', {
-        to: ['executionScope', scopeId],
-        payload: order,
-        by,
-        eventId: `${store.installationId}:${requestId}:${scopeId}`,
-      }),
-    );
-    await Promise.all(drains.map((drain) => host.submit([drain])));
-    await awaitScopes(this.#parts, scopeIds, config.graceMs + config.drainBudgetMs + config.handshakeMs);
-    this.#parts.leaving.throwIfAborted();
-  }
-
-  #whyNotGone({ scopeId }: Pick<FencedWorker, 'scopeId'>): string {
-    const scope = committed(this.#parts.host, 'executionScope', scopeId);
-    const assessment = scope && assessOwnership(scope);
-    return assessment?.state === 'unverified' ? assessment.reason : 'drain_stalled';
   }
 
   /** Also what was launched while the old worker was being ended, and by its predecessors (REC-03). */
   async #rescan({ context }: FenceSnapshot): Promise<void> {
     const left = unreleasedScopes(this.#parts);
-    if (left.length > 0) await this.#drained(left, `rescan:${this.#nextId('fence')}`);
+    if (left.length > 0) await endScopes(this.#parts, left, `rescan:${this.#nextId('fence')}`);
     await this.#tell('ownership.rescanned', {
       ...rescanPayload(rescan(this.#parts)),
       retryAt: this.#retryAt(context.attempts),

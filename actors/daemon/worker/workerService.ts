@@ -180,7 +180,7 @@ export class WorkerService {
       pid: worker?.context.process?.pid ?? null,
       tickAgeMs,
       recovery: {
-        phase: fence === undefined ? 'idle' : String(fence.value),
+        phase: this.driver.isUnreadable ? 'unreadable' : fence === undefined ? 'idle' : String(fence.value),
         reason: fence?.context.reason ?? null,
         attempts: fence?.context.attempts ?? 0,
         retryInMs: this.#retryInMs(),
