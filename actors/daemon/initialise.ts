@@ -4,7 +4,8 @@ import { guardianBinary, guardianDigest } from '../../pty/launch/binary.ts';
 import type { Places } from '../runtime/places.ts';
 import type { CheckView } from './api/views.ts';
 import { calendarClock } from './calendarClock.ts';
-import { isContractCurrent, verifyContract } from './contract/verify.ts';
+import type { Subset } from './contract/battery.ts';
+import { isContractCurrent, verifiedSubset, verifyContract } from './contract/verify.ts';
 import { markRestored } from './restored.ts';
 import { adoptPlace, assertInPlace, assertOriginalGone, recordPlace } from './statePlace.ts';
 
@@ -16,7 +17,13 @@ export interface InitView {
   readonly filesystem: string;
   readonly journalMode: 'wal';
   readonly synchronous: 'full';
-  readonly contract: { readonly name: string; readonly verified: boolean; readonly checks: readonly CheckView[] };
+  readonly contract: {
+    readonly name: string;
+    readonly verified: boolean;
+    /** How much of the battery that rests on; null while nothing was verified. */
+    readonly subset: Subset | null;
+    readonly checks: readonly CheckView[];
+  };
   readonly doesNotCover: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -52,6 +59,7 @@ export async function initialise({ places, checkOnly, adopt = false }: InitReque
       contract: {
         name: 'scope-exit-proof/1',
         verified: isContractCurrent(store, guardian.digest),
+        subset: verifiedSubset(store) ?? null,
         checks: report?.checks ?? [],
       },
       doesNotCover: report?.doesNotCover ?? [],

@@ -12,6 +12,9 @@ export interface ServedView {
   readonly servedByPid: number;
 }
 
+const extent = (subset: InitView['contract']['subset']): string =>
+  subset === 'full' ? 'with the whole battery' : 'with its quickest checks; the daemon tries the rest';
+
 export function initLines(view: Omit<InitView, 'warnings'> | ServedView, style: Style): string[] {
   const { stateDir, created } = view;
   const state = created ? 'created' : 'was there already';
@@ -34,7 +37,7 @@ export function initLines(view: Omit<InitView, 'warnings'> | ServedView, style: 
         [
           'contract',
           contract.verified
-            ? { text: `${contract.name} verified on this host`, paint: style.green }
+            ? { text: `${contract.name} verified on this host, ${extent(contract.subset)}`, paint: style.green }
             : { text: `${contract.name} NOT verified on this host`, paint: style.red },
         ],
       ],
