@@ -56,8 +56,15 @@ function assumptionOf(scope: ScopeSnapshot): { readonly assumed?: Assumption } {
 export const holdsOthersUp = (assessment: Assessment): boolean =>
   assessment.state === 'live' || (assessment.state === 'unverified' && assessment.assumed === undefined);
 
-/** Live and unverified scopes hold exactly one slot each; Custody's own short effects hold none (OWN-02, ruling 25). */
+/** A tree whose root has ended and of which its guardian lists nobody but residents: live, and not at work. */
+export const isLeftToResidents = (scope: ScopeSnapshot): boolean =>
+  scope.context.residentsOnly && scope.matches({ coverage: 'live' });
+
+/**
+ * Live and unverified scopes hold exactly one slot each; Custody's own short effects hold none, and residents that are
+ * seen to be alone hold none either (OWN-02, ruling 25, D1).
+ */
 export function holdsSlot(scope: ScopeSnapshot | 'corrupt'): boolean {
-  if (scope !== 'corrupt' && scope.context.kind === 'effect') return false;
+  if (scope !== 'corrupt' && (scope.context.kind === 'effect' || isLeftToResidents(scope))) return false;
   return holdsOthersUp(assessOwnership(scope));
 }

@@ -12,6 +12,7 @@ import { structuralHash } from './structuralHash.ts';
 const inCoverage = (state: 'requested' | 'launching' | 'gated' | 'live' | 'unverified' | 'exitedProved') =>
   stateIn({ coverage: state });
 const inGap = stateIn({ coverage: { unverified: 'gap' } });
+const isRootOver = stateIn({ workload: 'finished' });
 const isIdle = stateIn({ termination: 'idle' });
 const isOwnedTree = or([inCoverage('gated'), inCoverage('live'), inCoverage('unverified')]);
 const isBeforeRelease = or([inCoverage('requested'), inCoverage('launching'), inCoverage('gated')]);
@@ -74,6 +75,7 @@ export const executionScopeMachine = scopeSetup.createMachine({
             'boot.epochEnded': { guard: 'epochUniform', target: 'exitedProved', actions: 'prove' },
             'coverage.gap': { target: 'unverified.gap', actions: 'recordGap' },
             'launch.releaseUncertain': { actions: 'markUncertain' },
+            'residents.observed': { guard: and(['hasResidents', isRootOver]), actions: 'recordResidents' },
             'sideEffect.committed': { actions: 'commitSideEffect' },
             'sideEffect.done': { actions: 'finishSideEffect' },
           },
@@ -239,6 +241,9 @@ export const executionScopeDefinition: ActorDefinition<ScopeSnapshot> = {
   upcasters: {
     // Only a transition joined: what was written before fits as it is.
     1: (row) => row,
-    2: (row) => ({ ...row, context: { ...row.context, assumed: null, delegators: [] } }),
+    2: (row) => ({
+      ...row,
+      context: { ...row.context, assumed: null, delegators: [], residents: [], residentsOnly: false },
+    }),
   },
 };

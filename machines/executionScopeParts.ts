@@ -7,6 +7,7 @@ import type { Delegator } from './delegators.ts';
 import type { EffectParams } from './effects.ts';
 import type { EventOf, EventType, Payload } from './events/catalogue.ts';
 import type { FileIdentity, ReceiptProcess } from './events/fields.ts';
+import type { Resident } from './events/scope.ts';
 import {
   type DrainCause,
   type GapReason,
@@ -28,8 +29,11 @@ export interface Assumption {
 type Slot = FileIdentity & { readonly nonceHash: string };
 type ReceiptKind = 'start' | 'status' | 'exit';
 
-export interface ScopeContext extends Omit<Payload<'scope.requested'>, 'delegators'> {
+export interface ScopeContext extends Omit<Payload<'scope.requested'>, 'delegators' | 'residents'> {
   readonly delegators: readonly Delegator[];
+  readonly residents: readonly Resident[];
+  /** The root has ended, and its guardian has listed nobody but residents since. */
+  readonly residentsOnly: boolean;
   /** Device and inode of each slot as it was created before the launch (ruling 8). */
   readonly slots: Readonly<Record<ReceiptKind, Slot>> | null;
   readonly guardian: ProcessIdentity | null;
@@ -67,6 +71,7 @@ type ScopeEventType = Extract<
   | 'coverage.gap'
   | 'end.assumed'
   | 'enclosing.receiptAccepted'
+  | 'residents.observed'
   | 'sideEffect.committed'
   | 'sideEffect.done'
   | 'drain.requested'
@@ -92,6 +97,8 @@ export const initialScopeContext = (input: Payload<'scope.requested'>): ScopeCon
   budgetMs: input.budgetMs,
   purpose: input.purpose,
   delegators: input.delegators ?? [],
+  residents: input.residents ?? [],
+  residentsOnly: false,
   slots: null,
   guardian: null,
   workload: null,
@@ -155,6 +162,7 @@ function merged({ witnesses, witnessConflicts }: ScopeContext, found: ScopeConte
 const base = setup({
   types: { context: {} as ScopeContext, events: {} as ScopeEvent, input: {} as Payload<'scope.requested'> },
   guards: {
+    hasResidents: ({ context }) => context.residents.length > 0,
     platformCovered: ({ context }) => context.kind !== 'external',
     // What others launched had no gate of ours, so that no release was committed says nothing about it (GRD-11).
     neverReleased: ({ context }) => context.released === 'no' && context.kind !== 'external',
@@ -271,6 +279,10 @@ export const scopeSetup = base.extend({
     recordStatus: base.assign(({ event }) => {
       assertEvent(event, ['workload.statusReceipt', 'guardian.exitReceipt']);
       return { status: resultOf(event) };
+    }),
+    recordResidents: base.assign(({ event }) => {
+      assertEvent(event, 'residents.observed');
+      return { residentsOnly: event.alone };
     }),
     mergeWitnesses: base.assign(({ context, event }) => {
       assertEvent(event, 'witness.merged');

@@ -14,6 +14,7 @@ import type { ServicePlace } from './service/place.ts';
 import type { DeadlineService } from './services/deadlineService.ts';
 import type { OutputDisk } from './services/outputDisk.ts';
 import type { ReceiptService } from './services/receiptService.ts';
+import type { ResidentService } from './services/residentService.ts';
 import type { HostLink } from './terminals/hostLink.ts';
 import type { SessionDeadlines } from './terminals/sessionDeadlines.ts';
 import type { SessionService } from './terminals/sessionService.ts';
@@ -31,6 +32,7 @@ export interface DaemonContext extends Runtime {
   readonly outputDisk: OutputDisk;
   readonly findings: Findings;
   readonly guardians: GuardianTalk;
+  readonly residents: ResidentService;
   readonly root: Root;
   readonly service: ServicePlace;
   readonly ptyHostLink: HostLink;

@@ -12,6 +12,7 @@ import type { DeadlineService } from './services/deadlineService.ts';
 import type { ObservationService } from './services/observationService.ts';
 import type { OutputDisk } from './services/outputDisk.ts';
 import type { ReceiptService } from './services/receiptService.ts';
+import type { ResidentService } from './services/residentService.ts';
 import type { SessionDeadlines } from './terminals/sessionDeadlines.ts';
 
 interface Parts extends Pick<Runtime, 'adapter' | 'clock' | 'config' | 'log'> {
@@ -20,6 +21,7 @@ interface Parts extends Pick<Runtime, 'adapter' | 'clock' | 'config' | 'log'> {
   readonly observation: ObservationService;
   readonly sessionDeadlines: SessionDeadlines;
   readonly outputDisk: OutputDisk;
+  readonly residents: Pick<ResidentService, 'look'>;
   readonly pausedBefore: boolean;
 }
 
@@ -60,7 +62,10 @@ export function createLiveSystem(parts: Parts): Root {
       onSessionDeadline: (signal) => logged('session deadline', sessionDeadlines.onSignal(signal)),
       onDeadline: (signal) => logged('deadline', deadlines.onSignal(signal)),
       onLane: (event) => {
-        if (event.type === 'passEnded') outputDisk.look();
+        if (event.type === 'passEnded') {
+          outputDisk.look();
+          parts.residents.look();
+        }
         if (event.type === 'contextUnavailable')
           log.warn({ reason: event.reason }, 'processes cannot be observed at present');
         if (event.type === 'deliveryFailed')

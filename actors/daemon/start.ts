@@ -45,6 +45,7 @@ import { createDeadlineService } from './services/deadlineService.ts';
 import { createObservationService } from './services/observationService.ts';
 import { createOutputDisk } from './services/outputDisk.ts';
 import { createReceiptService } from './services/receiptService.ts';
+import { ResidentService } from './services/residentService.ts';
 import { type StoreWatch, watchStore } from './services/storeWatch.ts';
 import { type Shutdown, takeUpShutdown } from './shutdown/shutdown.ts';
 import { assertInPlace, recordPlace } from './statePlace.ts';
@@ -263,6 +264,9 @@ function wire(
   const isLaunching = (scopeId: string) => pendingLaunches.get(scopeId) !== undefined;
   const sessions = new SessionService({ ...runtime, link: ptyHostLink, isLaunching });
   const sessionDeadlines = createSessionDeadlines({ ...runtime, sessions });
+  const guardians = createGuardianTalk({ ...runtime, findings });
+  const closeTerminal = (scopeId: string) => sessions.closeTerminalOf(scopeId);
+  const residents = new ResidentService({ ...runtime, guardians, closeTerminal });
   const remoteLaunches = new RemoteLaunches(runtime.clock);
   const launches = new LaunchCoordinator(
     { ...runtime, slotPool, terminals: sessions, workers: remoteLaunches },
@@ -274,6 +278,7 @@ function wire(
     deadlines,
     observation,
     outputDisk,
+    residents,
     sessionDeadlines,
     pausedBefore: isPausedBefore(runtime),
   });
@@ -300,7 +305,8 @@ function wire(
     enclosing,
     exclusive,
     workers,
-    guardians: createGuardianTalk({ ...runtime, findings }),
+    guardians,
+    residents,
   };
   followCommits(context);
   root.start();
@@ -322,6 +328,7 @@ function followCommits(context: DaemonContext): void {
       if (actor.kind !== 'executionScope') continue;
       if (envelope.type === 'guardian.attached') receipts.watch(after as ScopeSnapshot);
       enclosing.follow(actor.id, after as ScopeSnapshot);
+      context.residents.follow(actor.id, after as ScopeSnapshot);
       if (isEnd.has(envelope.type)) outputDisk.look([actor.id]);
       if (!after.hasTag('capacityReleased')) continue;
       findings.clearScope(actor.id);

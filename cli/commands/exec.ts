@@ -1,6 +1,6 @@
 /** runs exec: launch a command under a guardian for a Goal. */
 import type { Command } from 'commander';
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import type { CallArguments } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
 import { OperatingError } from '../../actors/runtime/operatingError.ts';
@@ -33,6 +33,7 @@ interface ExecOptions extends TerminalFlags {
   readonly cwd?: string;
   readonly name?: string;
   readonly onRootExit?: 'terminate' | 'wait';
+  readonly resident?: readonly Resident[];
   readonly grace?: number;
   readonly budget?: number;
   readonly timeout?: number;
@@ -60,6 +61,11 @@ export function registerExec(runs: Command): void {
         'wait',
       ]),
     )
+    .option(
+      '--resident <name[=stop]>',
+      'command name of a process that may outlive the command; stop: with-worktree or keep (repeatable)',
+      parseResident,
+    )
     .option('--grace <duration>', 'between the polite signal and the freeze, such as 2s', parseDuration)
     .option('--budget <duration>', 'after which a drain counts as stalled', parseDuration)
     .option('--timeout <duration>', 'hard limit, such as 30m: then everything that it started is ended', parseDuration)
@@ -75,6 +81,16 @@ export function registerExec(runs: Command): void {
     'custody runs exec G4k --env API_KEY --timeout 30m --follow --exit-status -- ./agent.sh',
     'custody runs exec G4k --pty --attach -- bash',
   );
+}
+
+type Resident = NonNullable<CallArguments<'runs.exec'>['residents']>[number];
+
+/** `sccache`, `tmux=keep`: without a rule it is ended with its worktree. */
+function parseResident(text: string, former: readonly Resident[] = []): Resident[] {
+  const [, name = '', stop = 'with-worktree'] = /^([\x20-\x7e]{1,15}?)(?:=(with-worktree|keep))?$/.exec(text) ?? [];
+  if (name === '' || name.includes('='))
+    throw new InvalidArgumentError('Give a command name of at most 15 characters, such as sccache or tmux=keep.');
+  return [...former, { name, stop: stop as Resident['stop'] }];
 }
 
 /** The API's bound on a request body leaves this much for standard input in base64. */
@@ -140,6 +156,7 @@ async function launch(
     umask: process.umask(),
     label: options.name,
     onRootExit: options.onRootExit,
+    residents: options.resident?.map((one) => ({ ...one })),
     graceMs: options.grace,
     budgetMs: options.budget,
     timeoutMs: options.timeout,

@@ -26,6 +26,16 @@ export const gapReasonSchema = z.enum([
   'inspection_gap',
 ]);
 
+/**
+ * A process by its command name (proc_pid_comm(5)), which it may choose itself. `stop`: whether it is ended with its
+ * worktree or only by name.
+ */
+export const residentSchema = z.strictObject({
+  name: z.string().regex(/^[\x20-\x7e]{1,15}$/),
+  stop: z.enum(['with-worktree', 'keep']),
+});
+export type Resident = Readonly<z.infer<typeof residentSchema>>;
+
 const slot = z.strictObject({ dev: decimalSchema, ino: decimalSchema, nonceHash: digest });
 /** pid → process token; the token is opaque. */
 export const witnessesSchema = z.record(z.string().regex(/^\d+$/), z.string().min(1).max(128));
@@ -47,6 +57,8 @@ export const scopeEvents = {
     purpose: z.string().max(200).nullable(),
     /** Programs found in its recipe that hand work to somebody outside its tree; absent where nobody has looked. */
     delegators: z.array(z.enum(delegatorNames)).max(delegatorNames.length).optional(),
+    /** Who may outlive the root. */
+    residents: z.array(residentSchema).max(16).optional(),
   }),
   'launch.prepared': z.strictObject({ slots: z.strictObject({ start: slot, status: slot, exit: slot }) }),
   'launch.notStarted': z.strictObject({ errno: z.string().max(64), phase: reasonCode }),
@@ -66,6 +78,8 @@ export const scopeEvents = {
     sampledAt: sampledAtSchema,
   }),
   'witness.merged': z.strictObject({ witnesses: witnessesSchema, basisVersion: z.int().min(0) }),
+  /** Whether nobody is left of the tree but residents, as its guardian lists them; the names prove nothing. */
+  'residents.observed': z.strictObject({ alone: z.boolean() }),
   'guardian.exitReceipt': z.strictObject({
     ...receiptBinding,
     complete: z.boolean(),

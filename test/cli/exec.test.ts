@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { type Installation, installation, refused } from './support/installation.ts';
 
 let here: Installation;
@@ -148,4 +149,23 @@ it('an escapee keeps the worktree from being sealed, and the refusal names it', 
   expect(plainly.stderr).toContain('try: custody');
   await here.ask(['runs', 'stop', runId, '--grace', '0', '--wait', '20s']);
   expect((await here.ask(['worktrees', 'seal', generationId])).data.lifecycle).toBe('sealed');
+});
+
+it('a declared resident keeps the worktree and not the slot; a policy that is none is refused', async () => {
+  const { goalId, generationId } = await here.goalWithWorktree();
+  const leave = ['--', 'sh', '-c', 'setsid sleep 600 & exit 0'];
+  for (const wrong of ['sleep=never', 'a-name-that-is-too-long', '=keep', ''])
+    expect(
+      refused(await here.custody(['runs', 'exec', goalId, '--resident', wrong, '--json', ...leave])).exitCode,
+    ).toBe(2);
+  const asked = ['runs', 'exec', goalId, '--resident', 'sleep', '--resident', 'tmux=keep'];
+  const { runId, scopeId } = (await here.ask([...asked, ...leave])).data;
+  const scopeOf = async () =>
+    (await here.ask(['processes'])).data.scopes.find((scope: { scopeId: string }) => scope.scopeId === scopeId);
+  await eventually('a tree that is left to residents', async () => (await scopeOf()).holdsSlot === false || undefined);
+  expect((await here.custody(['processes'])).stdout).toContain('root ended, left to residents: sleep, tmux');
+  await here.ask(['worktrees', 'close', generationId]);
+  expect((await here.ask(['runs', 'wait', runId, '--until', 'proved', '--wait', '60s'])).data.scope.state).toBe(
+    'exited',
+  );
 });

@@ -106,6 +106,21 @@ describe('a slot (OWN-02)', () => {
     expect(assessOwnership(playScope(launch, { kind: 'effect' }).snapshot)).toEqual(live);
   });
 
+  it('is given back by residents that are seen to be alone, who are live all the same (D1)', () => {
+    const residents = [{ name: 'tmux', stop: 'keep' as const }];
+    const alone: Told = ['residents.observed', { alone: true }];
+    const played = (...story: Told[]) => playScope(story, { residents }).snapshot;
+    const left = played(...launch, rootEnded, alone);
+    expect([assessOwnership(left), holdsSlot(left)]).toEqual([live, false]);
+    expect(holdsSlot(played(...launch, rootEnded, alone, ['residents.observed', { alone: false }]))).toBe(true);
+    // Before the root has ended, for a scope that declared nobody, and without a guardian to say so, it means nothing.
+    expect(holdsSlot(played(...launch, alone))).toBe(true);
+    expect(holdsSlot(playScope([...launch, rootEnded, alone]).snapshot)).toBe(true);
+    for (const unsure of [seen('unknown'), lost])
+      expect(holdsSlot(played(...launch, rootEnded, alone, unsure))).toBe(true);
+    expect(assessOwnership(played(...launch, rootEnded, alone, treeEnded)).state).toBe('exited');
+  });
+
   it('is held by a scope whose record is corrupt, and by that one alone (OWN-10)', () => {
     expect(assessOwnership('corrupt')).toEqual(unverified('gap', 'record_corrupt'));
     expect(holdsSlot('corrupt')).toBe(true);

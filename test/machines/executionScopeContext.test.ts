@@ -40,6 +40,8 @@ describe('what an execution scope remembers', () => {
       openSideEffects: [],
       assumed: null,
       delegators: [],
+      residents: [],
+      residentsOnly: false,
     });
   });
 

@@ -4,6 +4,7 @@
  * The command line imports types from here only, so that it starts without loading a validator.
  */
 import { z } from 'zod';
+import { residentSchema } from '../../../machines/events/scope.ts';
 import { grantable } from '../../runtime/credentials.ts';
 
 const id = z.string().min(1).max(64);
@@ -73,6 +74,8 @@ export const callSchemas = {
     umask: z.int().min(0).max(0o777).default(0o022),
     label: z.string().max(200).optional(),
     onRootExit: z.enum(['terminate', 'wait']).optional(),
+    /** Processes that may outlive the root, by command name; the scope then waits for the others alone. */
+    residents: z.array(residentSchema).max(16).optional(),
     graceMs: durationMs.optional(),
     budgetMs: durationMs.optional(),
     /** Hard deadline: the scope is drained when it passes. */

@@ -1,5 +1,6 @@
 /** Calls that answer with what a run has printed: as evidence beside its end, or as the value that it was meant to be. */
 import { join } from 'node:path';
+import { isLeftToResidents } from '../../../machines/assessment.ts';
 import { isCaptureOver } from '../../../machines/ptySession.ts';
 import { IncompleteCaptureError, readCapture, requireCompleteCapture } from '../../../pty/launch/captureReading.ts';
 import { required, resolveId } from '../../runtime/actorAccess.ts';
@@ -30,7 +31,7 @@ export async function waitForCapturedRun(
   const { scopeId } = scope.context;
   const { finalDrainMs, captureJoinMs } = context.config;
   const waitMs = Math.min(finalDrainMs, captureJoinMs);
-  const isReached = (now: typeof scope) => now.hasTag('capacityReleased');
+  const isReached = (now: typeof scope) => now.hasTag('capacityReleased') || isLeftToResidents(now);
   const wasLeft = !(await reached(context, ['executionScope', scopeId], { waitMs, signal, isReached }));
   await terminalEnd(context, scopeId, signal);
   // What went meanwhile is said as it is now.

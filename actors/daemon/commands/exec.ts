@@ -1,6 +1,7 @@
 /** A managed launch for a Goal: reserved, admitted, scoped and bound in one commit, then carried out behind a gate (C.11-3). */
 import { realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
+import { canonicalDigest } from '../../../machines/canonical.ts';
 import type { GoalSnapshot } from '../../../machines/goal.ts';
 import type { RunId, ScopeId, SessionId } from '../../../machines/ids.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
@@ -243,13 +244,26 @@ function reservation(context: DaemonContext, plan: Plan, args: Arguments): Draft
     recipeDigest: digest,
     label: args.label ?? null,
     delegators: delegatorsIn(args),
-    onRootExit: args.onRootExit ?? (config.onRootExit as 'terminate' | 'wait'),
+    residents: args.residents ?? [],
+    onRootExit: policyOf(context, args),
     graceMs: args.graceMs ?? config.graceMs,
     budgetMs: args.budgetMs ?? config.drainBudgetMs,
     by,
     eventId: key.eventId,
   };
   return reservationDrafts(context, reservation, opening(context, plan, args));
+}
+
+/** Residents stay where everybody else is waited for: a drain of the tree would take them along. */
+function policyOf({ config }: DaemonContext, { onRootExit, residents = [] }: Arguments): 'terminate' | 'wait' {
+  if (residents.length === 0) return onRootExit ?? (config.onRootExit as 'terminate' | 'wait');
+  if (onRootExit !== 'terminate') return 'wait';
+  throw new OperatingError({
+    code: 'usage',
+    message: 'a tree that is ended with its root leaves no residents',
+    exitCode: 2,
+    next: ['leave --on-root-exit out, or say wait'],
+  });
 }
 
 function opening({ clock }: DaemonContext, { sessionId, runId, scopeId, recipe }: Plan, args: Arguments): Draft[] {
@@ -285,6 +299,7 @@ function isSameRequest({ host, store }: DaemonContext, { runId, scopeId, digest 
     run.label === (args.label ?? null) &&
     (args.generationId === undefined ||
       run.generationId === resolveId(store, 'worktreeGeneration', args.generationId)) &&
+    canonicalDigest(scope.residents) === canonicalDigest(args.residents ?? []) &&
     (args.onRootExit === undefined || scope.onRootExit === args.onRootExit)
   );
 }

@@ -2,6 +2,7 @@
  * How long a call waits for more output once the work itself has ended (CAP-02, ruling 10): descendants may hold the
  * output open for ever, silent or writing, and whoever asked wants to go on. The record stays open all the same.
  */
+import { isLeftToResidents } from '../../../machines/assessment.ts';
 import { required } from '../../runtime/actorAccess.ts';
 import type { DaemonContext } from '../context.ts';
 
@@ -28,7 +29,8 @@ export class FinalDrain {
    * last time. True when finalDrainMs have passed without any, or captureJoinMs in all, while somebody is left.
    */
   async isOver(isNew: boolean): Promise<boolean> {
-    const { clock, config } = this.#context;
+    const { clock, config, host } = this.#context;
+    if (isLeftToResidents(required(host, 'executionScope', this.#scopeId))) return true;
     const now = clock.monoMs();
     this.#startedMonoMs ??= now;
     if (isNew || this.#lastNewMonoMs === 0) this.#lastNewMonoMs = now;

@@ -1,6 +1,7 @@
 /** What a launch for a Goal is recorded by before anything is spawned (C.11-2), and what the job is told about itself. */
 import { join } from 'node:path';
 import type { Delegator } from '../../../machines/delegators.ts';
+import type { Resident } from '../../../machines/events/scope.ts';
 import type { GoalSnapshot } from '../../../machines/goal.ts';
 import type { RunId, ScopeId } from '../../../machines/ids.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
@@ -25,6 +26,7 @@ export interface Reservation {
   readonly recipeDigest: string;
   readonly label: string | null;
   readonly delegators?: readonly Delegator[];
+  readonly residents?: readonly Resident[];
   readonly onRootExit: 'terminate' | 'wait';
   readonly graceMs: number;
   readonly budgetMs: number;
@@ -40,7 +42,7 @@ export function reservationDrafts(
   opening: readonly Draft[] = [],
 ): Draft[] {
   const { runId, scopeId, parentScopeId, generation, goalRef, label, by, eventId } = reservation;
-  const { recipeDigest, onRootExit, graceMs, budgetMs, delegators = [] } = reservation;
+  const { recipeDigest, onRootExit, graceMs, budgetMs, delegators = [], residents = [] } = reservation;
   const { generationId } = generation.context;
   const { goalId, occurrence, nodeId } = goalRef;
   return [
@@ -68,6 +70,7 @@ export function reservationDrafts(
         budgetMs,
         purpose: label,
         ...(delegators.length === 0 ? {} : { delegators: [...delegators] }),
+        ...(residents.length === 0 ? {} : { residents: [...residents] }),
       },
       by: 'admission',
     }),

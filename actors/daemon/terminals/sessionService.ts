@@ -357,6 +357,21 @@ export class SessionService {
     await client?.ask({ do: 'finish', sessionId, reason: 'guardian_lost', withinMs }, withinMs + 10_000);
   }
 
+  /** Whoever is left of the tree may hold the terminal for ever and is not at work there: what was said by now is kept. */
+  async closeTerminalOf(scopeId: string): Promise<void> {
+    const { host, link, config } = this.#parts;
+    const [first] = host.list('ptySession', { link: { name: 'scopeId', value: scopeId }, limit: 1 });
+    if (first === undefined || !this.#held.has(first.id)) return;
+    const client = await link.adopt();
+    const order = {
+      do: 'finish',
+      sessionId: first.id,
+      reason: 'left_to_residents',
+      withinMs: config.finalDrainMs,
+    } as const;
+    await client?.ask(order, config.finalDrainMs + 10_000);
+  }
+
   /** Nothing new in an event that is repeated: ids follow from the session. */
   #submit(drafts: Parameters<Runtime['host']['submit']>[0]): Promise<unknown> {
     return this.#parts.host.submit(drafts);

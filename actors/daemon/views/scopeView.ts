@@ -1,7 +1,7 @@
 /** An execution scope in words and fields, from its committed snapshot alone. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { assessOwnership, holdsSlot } from '../../../machines/assessment.ts';
+import { assessOwnership, holdsSlot, isLeftToResidents } from '../../../machines/assessment.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { ScopeView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
@@ -60,6 +60,8 @@ export function scopeSummary(scope: ScopeSnapshot, membership?: Membership): str
   const holder = membership?.members.find(({ state }) => state !== 'Z');
   const held = holder ? `; held open by pid ${holder.pid}${holder.name ? ` (${holder.name})` : ''}` : '';
   if (!scope.matches({ termination: 'idle' })) return `ending: ${statePath(scope.value.termination)}${held}`;
+  const { residents } = scope.context;
+  if (isLeftToResidents(scope)) return `root ended, left to residents: ${residents.map(({ name }) => name).join(', ')}`;
   if (scope.matches({ workload: 'finished' })) return `root ended, tree not drained${held}`;
   return scope.matches({ workload: 'running' }) ? 'running' : 'waiting behind its gate';
 }

@@ -108,6 +108,8 @@ export const firmCauses = [
 ] as const;
 
 const drainSamples: readonly Sample[] = [
+  sample('residents.observed', { alone: true }),
+  sample('residents.observed', { alone: false }),
   sample('sideEffect.committed', { effectId: 'push' }),
   sample('sideEffect.done', { effectId: 'push' }),
   ...firmCauses.map((cause) => sample('drain.requested', { cause, requestId: 'q' })),

@@ -103,6 +103,7 @@ const scope: Partial<Record<EventType, EventEntry>> = {
   'guardian.exitReceipt': of('executionScope', ['bytesDigest']),
   'enclosing.receiptAccepted': of('executionScope', ['enclosingScopeId']),
   'boot.epochEnded': of('executionScope', ['currentBootId']),
+  'residents.observed': of('executionScope', 'sender'),
   'end.assumed': of('executionScope', 'sender'),
   'coverage.gap': of('executionScope', ['reason']),
   'sideEffect.committed': of('executionScope', ['effectId']),

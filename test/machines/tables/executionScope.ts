@@ -111,6 +111,10 @@ const liveRows: readonly Row[] = [
   }),
   row('coverage.live', 'coverage.gap', { to: 'coverage.unverified.gap', actions: ['recordGap'] }),
   row('coverage.live', 'launch.releaseUncertain', { actions: ['markUncertain'], ids: ['GRD-07'] }),
+  row('coverage.live', 'residents.observed', {
+    guards: ['hasResidents', inState('workload.finished')],
+    actions: ['recordResidents'],
+  }),
   row('coverage.live', 'sideEffect.committed', { actions: ['commitSideEffect'], ids: ['I-18'] }),
   row('coverage.live', 'sideEffect.done', { actions: ['finishSideEffect'], ids: ['I-18'] }),
 ];
@@ -293,6 +297,7 @@ export const executionScopeTable: Table = {
     observedAbsent: (is) => is('absent'),
     notAssumed: (is) => !is('assumed'),
     inForeignNamespace: (is) => is('foreign namespace'),
+    hasResidents: (is) => is('has residents'),
     noGap: (is) => !is('has gap'),
     enclosingContains: (is) => !is('not contained'),
     noSurvivors: (is) => !is('survivors'),
@@ -305,6 +310,8 @@ export const executionScopeTable: Table = {
       released: context.released !== 'no',
       'guardian gone': context.guardianLast?.result === 'absent' || context.gaps.includes('guardian_gone'),
       'has gap': context.gaps.length > 0,
+      'has residents': context.residents.length > 0,
+      'left to residents': context.residentsOnly,
       assumed: context.assumed !== null,
       'foreign namespace': context.guardianLast?.reason === 'namespace_mismatch',
       publishing: context.openSideEffects.length > 0,
@@ -313,6 +320,7 @@ export const executionScopeTable: Table = {
   },
   starts: [
     ...(['guardian', 'effect', 'external'] as const).map((kind) => ({ name: kind, input: scopeInput({ kind }) })),
+    { name: 'residents', input: scopeInput({ residents: [{ name: 'tmux', stop: 'keep' }] }) },
     {
       name: 'a gap without the gap state',
       input: scopeInput(),
