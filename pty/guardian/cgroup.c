@@ -55,6 +55,7 @@ static bool enter(struct guardian *g) {
   struct text pid = TEXT_OVER(number);
   text_unsigned(&pid, (uint64_t)g->child.pid);
   if (mkdirat(g->cgroup_parent, g->scope, 0755) != 0) return false;
+  step("grouped");
   g->cgroup = openat(g->cgroup_parent, g->scope, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   return g->cgroup >= 0 && put(g, "cgroup.procs", pid.at, pid.used);
 }
@@ -86,6 +87,7 @@ void cgroup_freeze(struct guardian *g) {
   g->drain.cgroup_stops = true; /* first: a freeze that nobody knows of would never end */
   in_order();
   if (!put(g, "cgroup.freeze", "1", 1)) g->drain.cgroup_stops = false;
+  step("stopping");
   g->drain.cgroup_until = now_ms() + WALK_MS;
 }
 

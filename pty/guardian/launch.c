@@ -123,6 +123,7 @@ void exec_result(struct guardian *g) {
   if (g->exec_error < 0) return;
   ssize_t got = read(g->exec_error, &ignored, sizeof ignored);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  step("execRead");
   if (g->exec_errno != 0) g->outcome.error = g->exec_errno;
   if (g->phase == RELEASING) {
     say_exec(g, g->exec_errno);

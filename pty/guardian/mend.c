@@ -76,8 +76,8 @@ static void mend_phase(struct guardian *g) {
       let_go(&g->exec_error);
       if (!terminal_is_ours(g)) let_go(&g->link);
       break;
-    case LINGERING: g->phase = ROOT_ENDED; break;
     case ROOT_ENDED:
+    case LINGERING:
     case LEAVING: break;
   }
 }

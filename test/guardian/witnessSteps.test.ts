@@ -1,8 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { signalVerified } from '../support/daemonLeftovers.ts';
 import { guardianPair, loseGuardian } from '../support/guardianPair.ts';
+import { delegatedCgroup } from './support/cgroup.ts';
 import { holdInShell, turns } from './support/fifo.ts';
 import { expectWhole, type Half, halves } from './support/halves.ts';
 import { innerScope } from './support/nestedScopes.ts';
@@ -58,6 +59,15 @@ describe('22 the worker is killed at a step of its work (GRD-06, GRD-10)', () =>
     expect(exists(ran)).toBe(false);
   });
 
+  it('between the making of its cgroup and the use of it: nothing is left of that either', async ({ annotate }) => {
+    const cgroup = delegatedCgroup();
+    if (cgroup === undefined) await annotate('no cgroup v2 can be made here');
+    if (cgroup === undefined) return;
+    const attempt = run(['true'], { cgroup, guardianPath: losing('worker', 'grouped') });
+    await expect(attempt).rejects.toMatchObject({ code: 'guardian_refused', step: 'witness' });
+    expect(existsSync(join(cgroup, 'S0123456789'))).toBe(false);
+  });
+
   it.each(beforeTheGate)('at `%s`: the image has provably never run', async (step) => {
     const directory = workDirectory();
     const [scopeDir, ran] = [join(directory, 'scope'), join(directory, 'ran')];
@@ -75,7 +85,7 @@ describe('22 the worker is killed at a step of its work (GRD-06, GRD-10)', () =>
     expect(readdirSync(scope.directory)).not.toContain('ctl.sock');
   });
 
-  it.each(['released', 'noted', 'rootEnded'])(
+  it.each(['released', 'execRead', 'noted', 'rootEnded'])(
     'at `%s`: that the image could not be executed is not forgotten',
     async (step) => {
       const scope = await run(['/nothing/here'], { guardianPath: losing('worker', step) });
@@ -146,6 +156,28 @@ describe.each(halves)('22 the %s is killed at a step of a drain (SHUT-02)', (hal
     expect(events).toEqual(isUntold ? all.filter((event) => event !== 'signalled') : all);
     expect(await expectWhole(scope.directory)).toMatchObject({ how: 'signaled', signal: 9, terminated: true });
     for (const { pid, start } of members) expect(statOf(pid)?.start === start && isAlive(pid)).toBe(false);
+  });
+
+  it.each(['stopping', 'freeze', 'frozen', 'kill', 'killed', 'exitReceipt'])(
+    'at `%s`, with a cgroup: everything ends, and the cgroup is removed (68)',
+    async (step) => {
+      const t = turns(workDirectory());
+      const argv = [program('swarm'), 'mixed', t.paths[0], '2'];
+      const cgroup = delegatedCgroup() ?? workDirectory();
+      const scope = await run(argv, { guardianPath: losing(half, step), cgroup });
+      await t.ready();
+      const control = await scope.control();
+      for await (const _ of control.terminate({ graceMs: 0, budgetMs: 60_000 }));
+      expect(await expectWhole(scope.directory)).toMatchObject({ how: 'signaled', signal: 9, terminated: true });
+      expect(existsSync(join(cgroup, 'S0123456789'))).toBe(false);
+    },
+  );
+
+  it('before anybody has been asked to leave: everybody is asked', async () => {
+    const scope = await run(['sleep', '1000'], { guardianPath: losing(half, 'grace') });
+    const control = await scope.control();
+    for await (const _ of control.terminate({ graceMs: 600_000, budgetMs: 60_000 }));
+    expect(await expectWhole(scope.directory)).toMatchObject({ how: 'signaled', signal: 15, terminated: true });
   });
 
   it('that it was asked for by a signal and had not begun: it is begun', async () => {
