@@ -7,6 +7,7 @@ import { isGone, statOf } from '../guardian/support/processes.ts';
 import type { TestDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, holdAt } from '../support/daemonFailpoints.ts';
 import { startReceipt } from '../support/daemonLeftovers.ts';
+import { Refused } from '../support/daemonProcess.ts';
 import { loseGuardianOf } from '../support/guardianLoss.ts';
 import { continueGuardian, stopGuardian } from '../support/guardianPair.ts';
 import {
@@ -81,7 +82,8 @@ describe('the replacement of a worker', () => {
     const status = await daemon.call('status', {});
     expect(status.worker).toMatchObject({ recovery: { phase: 'refused', evidence: [{ reason: 'guardian_gone' }] } });
     expect(status.health.state).toBe('ownership_unverified');
-    const [absent] = await daemon.events({ actor: scopeId, type: 'guardian.observed' });
+    const looks = await daemon.events({ actor: scopeId, type: 'guardian.observed' });
+    const absent = looks.find(({ payload }) => payload.result === 'absent');
     expect(status.health.reasons).toContainEqual(
       expect.objectContaining({ code: 'ownership_unverified', scopeId, pid, since: absent!.wallMs }),
     );
@@ -137,6 +139,23 @@ describe('the replacement of a worker', () => {
     await held.letGo();
     // The next worker begins it anew.
     expect((await daemon.event({ since, actor: goalId, type: 'receipt.recorded' })).payload.verdict).toBe('accepted');
+  });
+
+  it('is asked for, and waited for, where the worker has gone and nobody has looked yet', async () => {
+    const daemon = await workingDaemon().start();
+    await ticked(daemon);
+    const { incarnationId } = await workerOf(daemon);
+    await killWorker(daemon);
+    await daemon.event({ actor: incarnationId!, type: 'scope.exitProved' });
+    const answer = await daemon.call('recover', { now: true }).catch((error) => error);
+    // Either this call has begun it, or it came while it was under way.
+    if (answer instanceof Refused) expect(answer.error).toMatchObject({ code: 'fence_busy' });
+    else expect(answer.worker).toMatchObject({ recovery: { phase: 'idle' } });
+    const worker = await tickingWorker(daemon);
+    expect(worker.incarnationId).not.toBe(incarnationId);
+    expect(await daemon.call('recover', { now: true })).toMatchObject({
+      worker: { incarnationId: worker.incarnationId },
+    });
   });
 
   it('REC-10 removes what earlier programs coordinated with, unread, and nothing else', async () => {

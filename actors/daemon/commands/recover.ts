@@ -23,28 +23,36 @@ export async function recover(
 }
 
 async function attempt(context: DaemonContext, waitMs: number): Promise<void> {
-  const { workers, exclusive } = context;
+  const { workers, exclusive, clock } = context;
   const { driver } = workers;
   // Whoever holds it is at work on the very thing; a second one would not make it quicker (REC-01).
   if (exclusive.holder !== undefined) exclusive.hold('recover');
-  const before = driver.fence;
-  driver.askFor();
-  if (before === undefined || (before.matches('idle') && !isRecovering(context))) return;
-  const after = await settled(context, waitMs);
+  const attempts = driver.fence?.context.attempts ?? 0;
+  const untilMonoMs = clock.monoMs() + waitMs;
+  if (!(await within(context, driver.askFor(), waitMs))) throw timedOut(waitMs);
+  if (driver.fence === undefined) return;
+  const after = await settled(context, { attempts, waitMs: Math.max(0, untilMonoMs - clock.monoMs()) });
   if (after === 'refused') throw refused(await viewOf(context));
   if (after === 'pending') throw timedOut(waitMs);
 }
 
-/** A worker that is not as it should be: the turn that was asked for begins a recovery. */
-const isRecovering = ({ workers }: DaemonContext): boolean => {
-  const { wanted, state } = workers.view();
-  return wanted && state !== 'ticking';
-};
+/** False when it is not over in time; it goes on then. */
+function within({ clock }: DaemonContext, work: Promise<void>, waitMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const stop = clock.wakeAt(clock.monoMs() + waitMs, () => resolve(false));
+    void work.then(() => {
+      stop();
+      resolve(true);
+    });
+  });
+}
 
-async function settled(context: DaemonContext, waitMs: number): Promise<'idle' | 'refused' | 'pending'> {
-  const { host, store, leaving } = context;
+/** Refused anew, that is: after the attempt that was asked for. */
+async function settled(
+  { host, store, leaving }: DaemonContext,
+  { attempts, waitMs }: { readonly attempts: number; readonly waitMs: number },
+): Promise<'idle' | 'refused' | 'pending'> {
   const actor = host.actor('recoveryFence', runtimeIdOf(store));
-  const attempts = committed(host, 'recoveryFence', runtimeIdOf(store))?.context.attempts ?? 0;
   const isOver = (snapshot: { matches(state: string): boolean; context: { attempts: number } }) =>
     snapshot.matches('idle') || (snapshot.matches('refused') && snapshot.context.attempts > attempts);
   try {

@@ -74,10 +74,11 @@ export class RecoveryDriver {
     this.#turning ??= this.#turns();
   }
 
-  /** `recover --now`: what is refused is tried again at once. */
-  askFor(): void {
+  /** `recover --now`: what is refused is tried again at once. Resolves when there is nothing left to do but to wait. */
+  async askFor(): Promise<void> {
     this.#isAskedFor = true;
     this.poke();
+    await this.#turning;
   }
 
   /** Resolves when the turn that is under way is over. */
