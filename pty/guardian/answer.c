@@ -103,11 +103,13 @@ static void answer_terminate(struct guardian *g, struct client *c, char *rest) {
   bool already = drain_active(g);
   const char *line = already ? "{\"event\":\"accepted\",\"already\":true}\n" : "{\"event\":\"accepted\",\"already\":false}\n";
   c->follows = true;
+  if (g->phase != LINGERING) drain_order(g, grace, budget);
   if (g->phase == LINGERING) { /* nothing is left to terminate, and the output is still being read */
     if (client_send(g, c, line, strlen(line))) say_settled(g, g->code);
     return;
   }
   if (client_send(g, c, line, strlen(line)) && already) drain_attach(g, c);
+  step("promised");
   drain_begin(g, grace, budget);
 }
 

@@ -103,12 +103,15 @@ static void shorten_grace(struct guardian *g, int64_t until) {
   pace_grace(g);
 }
 
-/*
- * Begins a bounded termination, or joins the one in progress: then only an earlier end of the grace counts, so that an
- * impatient second caller is heard and nobody can prolong. Before the gate there is nothing to terminate.
- */
-bool drain_begin(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms) {
+/* Before anybody is told that it has been accepted: from here on it is begun, by whoever is left to do so. */
+void drain_order(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms) {
+  g->order = (struct order){.grace_ms = grace_ms, .budget_ms = budget_ms};
+  in_order();
+  g->order.open = true;
   g->terminated = true;
+}
+
+static bool begin_or_join(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms) {
   if (g->phase == GATED) {
     gate_abandon(g, "terminated");
     return true;
@@ -119,6 +122,17 @@ bool drain_begin(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms) {
   }
   if (g->drain.phase == DRAIN_GRACE) shorten_grace(g, now_ms() + (int64_t)grace_ms);
   return false;
+}
+
+/*
+ * Begins a bounded termination, or joins the one in progress: then only an earlier end of the grace counts, so that an
+ * impatient second caller is heard and nobody can prolong. Before the gate there is nothing to terminate.
+ */
+bool drain_begin(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms) {
+  drain_order(g, grace_ms, budget_ms);
+  const bool begun = begin_or_join(g, grace_ms, budget_ms);
+  g->order.open = false;
+  return begun;
 }
 
 /*
@@ -265,12 +279,11 @@ void drain_nested_ended(struct guardian *g) {
  */
 void drain_inherit(struct guardian *g) {
   struct drain *d = &g->drain;
-  const bool is_late = g->terminated && g->phase != GATED && d->phase == DRAIN_IDLE;
   d->suspended = d->woken = d->frozen = d->unkillable = d->cgroup = (struct members){0};
   d->quiesced = d->signalled = NULL;
   recall_round(g);
-  if (is_late) drain_begin(g, g->spec.grace_ms, g->spec.budget_ms);
-  else if (d->phase == DRAIN_QUIESCE || d->phase == DRAIN_KILL) begin_freeze(g);
+  if (d->phase == DRAIN_QUIESCE || d->phase == DRAIN_KILL) begin_freeze(g);
   else if (d->phase == DRAIN_GRACE && !d->warned) warn(g);
   else if (d->phase == DRAIN_GRACE) pace_grace(g);
+  if (g->order.open) drain_begin(g, g->order.grace_ms, g->order.budget_ms);
 }

@@ -157,6 +157,12 @@ struct taking {
   uint64_t reaped, adopted, adopted_used;
 };
 
+/* A termination that has been accepted; open until it has begun. */
+struct order {
+  bool open;
+  uint64_t grace_ms, budget_ms;
+};
+
 struct guardian {
   struct spec spec;
   char scope[NAME_MAX_BYTES + 1], installation[NAME_MAX_BYTES + 1];
@@ -180,6 +186,7 @@ struct guardian {
   struct outcome outcome;
   uint64_t reaped, adopted, lost_nested, adopted_used;
   bool terminated, hides_pids;
+  struct order order;
   bool more_ended; /* the last turn of reaping has left some: the loop must not sleep */
   struct drain drain;
   enum terminal_mode mode;
@@ -346,6 +353,7 @@ void resume_suspended(struct guardian *g);
 void recall_round(struct guardian *g);
 
 /* drain.c, drain_events.c: bounded termination */
+void drain_order(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms);
 bool drain_begin(struct guardian *g, uint64_t grace_ms, uint64_t budget_ms);
 void drain_step(struct guardian *g);
 bool drain_active(const struct guardian *g);

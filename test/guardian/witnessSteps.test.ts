@@ -139,7 +139,7 @@ describe('22 the witness is killed while the worker is at a step of its work', (
 });
 
 describe.each(halves)('22 the %s is killed at a step of a drain (SHUT-02)', (half) => {
-  const steps = ['grace', 'freeze', 'freeze#2', 'frozen', 'kill', 'killed', 'noted', 'taken#3'];
+  const steps = ['promised', 'grace', 'freeze', 'freeze#2', 'frozen', 'kill', 'killed', 'noted', 'taken#3'];
 
   it.each(steps)('at `%s`: everything ends, and whoever follows hears each event once', async (step) => {
     const t = turns(workDirectory());
