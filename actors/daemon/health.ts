@@ -33,11 +33,13 @@ export function healthOf({ host, store, findings, storeFailure, workers, root }:
       next: ['custody processes', 'custody doctor', ...lastResort(id, assessment)],
     });
   }
+  const worker = workers.view();
   const others = [
     ...stopReasons(root),
     ...storeReasons(storeFailure()),
     ...findings.list(),
-    ...workerReasons(workers.view()),
+    ...workerReasons(worker),
+    ...heldReasons(worker),
     ...assumed,
   ];
   const reasons = [...unverified, ...others];
@@ -78,6 +80,13 @@ function workerReasons({ wanted, state, pid, recovery }: WorkerView): readonly F
   const detail = 'the scheduling worker is silent; it is ended and replaced once that is proved';
   return [{ code: 'worker_stalled', ...(pid === null ? {} : { pid }), detail, next }];
 }
+
+const heldReasons = ({ heldBack }: WorkerView): readonly FindingView[] =>
+  heldBack.map(({ goalId, reason, retryInMs }) => ({
+    code: 'check_held_back',
+    detail: `the check of Goal ${goalId} could not be begun: ${reason}; the next attempt is due in ${retryInMs} ms`,
+    next: [`custody goals show ${goalId}`, 'custody events'],
+  }));
 
 const storeReasons = (failure: StoreError | undefined): readonly FindingView[] =>
   failure === undefined ? [] : [{ code: failure.code, detail: failure.message, next: failure.next }];

@@ -4,9 +4,13 @@
  */
 import { createConnection, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
+import { frameMaxBytes } from '../../pty/launch/frame.ts';
 import { onLines } from '../../pty/launch/lines.ts';
 import { withSocketAddress } from '../runtime/places.ts';
 import { type FromWorker, type ToWorker, toWorkerSchema } from './messages.ts';
+
+/** A command as long as a guardian takes it has to get through, however its characters are spelled in JSON. */
+const lineMax = 6 * frameMaxBytes;
 
 export interface LinkListener {
   connected(): void;
@@ -37,8 +41,8 @@ export function keepLink(path: string, retryMs: number, listener: LinkListener):
 
   function conversation(open: Socket): Promise<void> {
     return new Promise((resolve) => {
-      onLines(open, {
-        line(value) {
+      const words = {
+        line(value: unknown) {
           const message = toWorkerSchema.safeParse(value);
           if (message.success) listener.heard(message.data);
           else open.destroy(new Error('the daemon speaks another protocol'));
@@ -47,7 +51,8 @@ export function keepLink(path: string, retryMs: number, listener: LinkListener):
           listener.lost();
           resolve();
         },
-      });
+      };
+      onLines(open, words, lineMax);
       listener.connected();
     });
   }

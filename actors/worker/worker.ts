@@ -138,11 +138,15 @@ class Worker {
   }
 }
 
-/** Undefined for a stream that is not there as a file any more: it is no artifact then. */
+/** Undefined for a stream that is not there as a file any more, or cannot be read: it is no artifact then. */
 async function digestOf(path: string): Promise<string | undefined> {
-  const file = await openCaptured(path);
-  if (file === undefined) return undefined;
-  const hash = createHash('sha256');
-  await pipeline(file.createReadStream(), hash);
-  return hash.digest('hex');
+  try {
+    const file = await openCaptured(path);
+    if (file === undefined) return undefined;
+    const hash = createHash('sha256');
+    await pipeline(file.createReadStream(), hash);
+    return hash.digest('hex');
+  } catch {
+    return undefined;
+  }
 }

@@ -34,7 +34,7 @@ export interface TerminalFrame {
   readonly lingerMs: number;
 }
 
-const frameMaxBytes = 8 * 1024 * 1024;
+export const frameMaxBytes = 8 * 1024 * 1024;
 
 function slotLines(slots: ReservedSlots): string[] {
   const { start, status, exit, adopted } = slots;

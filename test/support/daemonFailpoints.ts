@@ -84,6 +84,9 @@ export const killGuardianAt = (daemon: TestDaemon, point: Failpoint): Promise<Ar
 export const stopGuardianAt = (daemon: TestDaemon, point: Failpoint): Promise<Armed> =>
   arm(daemon, point, 'stop guardian');
 
+/** The commit that gets there first fails as on a full disk; the daemon and its store go on. */
+export const refuseAt = (daemon: TestDaemon, point: Failpoint): Promise<Armed> => arm(daemon, point, 'refuse');
+
 export interface Held extends Armed {
   letGo(): Promise<void>;
 }

@@ -29,6 +29,14 @@ export function slotsInUse({ host }: Pick<Parts, 'host'>): readonly SlotUse[] {
   return used;
 }
 
+/** One that is just being committed may stand in both. */
+const heldSlots = (parts: Pick<Parts, 'host' | 'pendingLaunches'>): readonly string[] => [
+  ...new Set([...slotsInUse(parts).map(({ scopeId }) => scopeId), ...parts.pendingLaunches.admitted]),
+];
+
+export const hasFreeSlot = (parts: Pick<Parts, 'host' | 'pendingLaunches' | 'config'>): boolean =>
+  heldSlots(parts).length < parts.config.capacity;
+
 /** Throws why the store takes nothing, `admission_closed`, `capacity_full` or `ownership_unverified`, each naming what stands in the way. */
 export function assertAdmitted(parts: Parts, goalId: string): void {
   const failure = parts.storeFailure();
@@ -43,10 +51,7 @@ export function assertAdmitted(parts: Parts, goalId: string): void {
       next: gate === 'paused' ? ['custody resume'] : ['custody status'],
     });
   }
-  // One that is just being committed may stand in both.
-  const scopeIds = [
-    ...new Set([...slotsInUse(parts).map(({ scopeId }) => scopeId), ...parts.pendingLaunches.admitted]),
-  ];
+  const scopeIds = heldSlots(parts);
   if (scopeIds.length >= parts.config.capacity) {
     throw new OperatingError({
       code: 'capacity_full',

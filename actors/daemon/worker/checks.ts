@@ -13,8 +13,9 @@ import { committed, required } from '../../runtime/actorAccess.ts';
 import { draft, wasAccepted } from '../../runtime/submission.ts';
 import type { FromWorker } from '../../worker/messages.ts';
 import { verdictOf } from '../../worker/verdict.ts';
+import type { WorkerView } from '../api/views.ts';
 import { retryPauses } from '../config.ts';
-import { assertAdmitted } from '../launch/admission.ts';
+import { assertAdmitted, hasFreeSlot } from '../launch/admission.ts';
 import { captureViews } from '../views/captureView.ts';
 import { type CheckOutcome, checkOutcome } from './checkOutcome.ts';
 import { basisOf, checkPlan, newCheckId, receiptIdOf } from './checkPlan.ts';
@@ -25,20 +26,24 @@ import type { CheckParts } from './parts.ts';
 type Verdict = Extract<FromWorker, { type: 'verdict' }>;
 type Run = RunSnapshot['context'];
 
-/** A check that the worker has been told of. `scopeId` is there once it is committed. */
+/** A check that the worker has been told of. */
 interface Current {
   readonly checkId: RunId;
   readonly due: DueCheck | undefined;
-  scopeId: ScopeId | undefined;
+  /** There once it is committed. */
+  readonly scopeId: ScopeId | undefined;
+  /** The worker knows how it ended, and has its verdict to give. */
+  isEndTold?: boolean;
 }
 
 const by = 'worker';
+const mostShown = 8;
 
 export class Checks {
   readonly #parts: CheckParts;
   readonly #backoff: Backoff;
-  /** Until when a Goal whose check was refused is left alone. */
-  readonly #heldUntil = new Map<string, number>();
+  /** Goals whose check could not be begun: each is left alone for a while. */
+  readonly #held = new Map<string, { readonly reason: string; readonly untilMonoMs: number }>();
   #current: Current | undefined;
   /** Something has been committed since nothing was found to be due. */
   #mayBeDue = true;
@@ -71,7 +76,8 @@ export class Checks {
    * died between the end and the verdict (CLAIM-04).
    */
   async offer(): Promise<void> {
-    const { say, clock, isAdmitting } = this.#parts;
+    const { say, clock, isAdmitting, admission } = this.#parts;
+    if (this.#current !== undefined) return this.#remind(this.#current);
     if (!this.#mayBeDue) return;
     const left = this.#unsettled();
     if (left !== undefined) {
@@ -79,32 +85,50 @@ export class Checks {
       return this.#settle(left);
     }
     if (!isAdmitting()) return;
+    // Whatever frees one is committed, and leads back here: nobody is made to wait for longer (GOAL-04).
+    this.#mayBeDue = hasFreeSlot(admission);
+    if (!this.#mayBeDue) return;
     const now = clock.monoMs();
-    const due = nextDueCheck(this.#parts, (goalId) => (this.#heldUntil.get(goalId) ?? 0) > now);
-    this.#mayBeDue = due !== undefined || [...this.#heldUntil.values()].some((until) => until > now);
+    const due = nextDueCheck(this.#parts, (goalId) => (this.#held.get(goalId)?.untilMonoMs ?? 0) > now);
+    this.#mayBeDue = due !== undefined || [...this.#held.values()].some(({ untilMonoMs }) => untilMonoMs > now);
     if (due === undefined) return;
     this.#current = { checkId: newCheckId(this.#parts), due, scopeId: undefined };
     say({ type: 'check', checkId: this.#current.checkId });
   }
 
+  /** The worker asked before it had heard of the one that it was given: it is not given two. */
+  async #remind({ checkId, scopeId }: Current): Promise<void> {
+    if (scopeId === undefined) this.#parts.say({ type: 'check', checkId });
+    else await this.followed(scopeId);
+  }
+
   async begin(checkId: string): Promise<void> {
     const { checkId: offered, due, scopeId } = this.#current ?? {};
-    if (offered !== checkId || due === undefined || scopeId !== undefined) return this.#over(checkId, 'unknown_check');
+    if (offered !== checkId || offered === undefined) return this.#over(checkId, 'unknown_check');
+    if (due === undefined || scopeId !== undefined) return; // Said twice; it is under way.
     const { goalId } = due.goal.context;
     try {
       await this.#launch(due, offered);
-      this.#backoff.succeeded(goalId);
-      this.#heldUntil.delete(goalId);
     } catch (error) {
       const code = (error as { code?: unknown })?.code;
       this.#parts.log.warn({ goalId, code }, 'a check could not be begun');
-      this.#holdBack(goalId);
-      this.#over(checkId, typeof code === 'string' ? code.slice(0, 64) : 'internal_error');
+      const reason = typeof code === 'string' ? code.slice(0, 64) : 'internal_error';
+      this.#holdBack(goalId, reason);
+      this.#over(checkId, reason);
     }
   }
 
-  #holdBack(goalId: string): void {
-    this.#heldUntil.set(goalId, this.#backoff.failed(goalId, this.#parts.clock.monoMs()));
+  #holdBack(goalId: string, reason: string): void {
+    this.#held.set(goalId, { reason, untilMonoMs: this.#backoff.failed(goalId, this.#parts.clock.monoMs()) });
+  }
+
+  /** Goals whose check is tried again later, and why it was not begun. */
+  heldBack(): WorkerView['heldBack'] {
+    const now = this.#parts.clock.monoMs();
+    return [...this.#held]
+      .filter(([, { untilMonoMs }]) => untilMonoMs > now)
+      .slice(0, mostShown)
+      .map(([goalId, { reason, untilMonoMs }]) => ({ goalId, reason, retryInMs: Math.ceil(untilMonoMs - now) }));
   }
 
   async #launch(due: DueCheck, checkId: RunId): Promise<void> {
@@ -146,19 +170,33 @@ export class Checks {
     if (run.rootScopeId === null) return;
     const outcome = checkOutcome(this.#parts, run.rootScopeId);
     if (outcome.kind === 'running') return;
+    this.#learn(run, outcome);
     if (outcome.kind === 'ended') return this.#askForVerdict(run.runId, run.rootScopeId, outcome);
     const drafts = settlementOf(this.#parts, run, outcome);
     if (drafts.length > 0) await this.#parts.host.submit(drafts);
-    if (outcome.kind === 'neverRan' && run.goalRef !== null) this.#holdBack(run.goalRef.goalId);
     this.#over(run.runId, outcome.kind);
+  }
+
+  /** That a launch was committed says nothing yet: what never runs is left alone for longer every time. */
+  #learn({ goalRef }: Run, { kind }: CheckOutcome): void {
+    if (goalRef === null) return;
+    const { goalId } = goalRef;
+    if (kind === 'neverRan') {
+      this.#holdBack(goalId, 'never_ran');
+      return;
+    }
+    this.#backoff.succeeded(goalId);
+    this.#held.delete(goalId);
   }
 
   async #askForVerdict(checkId: string, scopeId: string, { end }: Extract<CheckOutcome, { kind: 'ended' }>) {
     const { host, places, say } = this.#parts;
+    const current = this.#current;
+    if (current?.isEndTold) return;
     const views = await captureViews(this.#parts, required(host, 'executionScope', scopeId));
     const complete = views.filter((view) => view.complete);
     const streams = complete.map(({ stream }) => join(places.scopesDir, scopeId, `${stream}.log`));
-    say({ type: 'ended', checkId, end, streams });
+    if (say({ type: 'ended', checkId, end, streams }) && current !== undefined) current.isEndTold = true;
   }
 
   /** The worker's word counts only if it is what the receipts of the check say (WRK-05, SHUT-03). */
@@ -187,9 +225,13 @@ export class Checks {
     this.#parts.say({ type: 'over', checkId, code });
   }
 
-  /** The worker speaks of a check that this daemon does not know it to have: it is told that there is none. */
-  reconcile(checkId: string): void {
-    if (this.#current?.checkId !== checkId) this.#over(checkId, 'unknown_check');
+  /**
+   * The worker speaks of the check that it has in hand. If this daemon knows of none, it is told so; if what came of it
+   * could not be recorded when it came, that is tried again (CLAIM-04).
+   */
+  async reconcile(checkId: string): Promise<void> {
+    if (this.#current?.checkId !== checkId) return this.#over(checkId, 'unknown_check');
+    if (this.#current.scopeId !== undefined) await this.followed(this.#current.scopeId);
   }
 
   /** A check that has ended by itself, or was ended for good, and of which nothing is on record. */

@@ -147,7 +147,7 @@ export class WorkerService {
     }
     const { targetId } = this.driver.worker!.context;
     if (message.targetId !== targetId) caller.say({ type: 'target', targetId });
-    else if (message.checkId !== null) this.#checks.reconcile(message.checkId);
+    else if (message.checkId !== null) await this.#checks.reconcile(message.checkId);
     else await this.#checks.offer();
   }
 
@@ -179,6 +179,7 @@ export class WorkerService {
       scopeId: worker?.context.scopeId ?? null,
       pid: worker?.context.process?.pid ?? null,
       tickAgeMs,
+      heldBack: this.#checks.heldBack(),
       recovery: {
         phase: this.driver.isUnreadable ? 'unreadable' : fence === undefined ? 'idle' : String(fence.value),
         reason: fence?.context.reason ?? null,
