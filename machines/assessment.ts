@@ -46,7 +46,6 @@ export function assessOwnership(scope: ScopeSnapshot | 'corrupt', isLaunchedHere
   return { state: 'live' };
 }
 
-/** A scope that is seen alive again takes back what was assumed of it. */
 function assumptionOf(scope: ScopeSnapshot): { readonly assumed?: Assumption } {
   const { assumed } = scope.context;
   return assumed !== null && scope.matches({ coverage: 'unverified' }) ? { assumed } : {};

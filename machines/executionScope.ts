@@ -99,7 +99,7 @@ export const executionScopeMachine = scopeSetup.createMachine({
                   {
                     guard: and(['observedAlive', 'noGap']),
                     target: '#executionScope.coverage.live',
-                    actions: 'recordGuardian',
+                    actions: ['recordGuardian', 'withdrawAssumption'],
                   },
                   { guard: 'observedAbsent', target: 'gap', actions: 'recordGuardianGone' },
                   { actions: 'recordGuardian' },

@@ -50,7 +50,7 @@ export interface ScopeContext extends Omit<Payload<'scope.requested'>, 'delegato
   readonly released: 'no' | 'committed' | 'uncertain';
   readonly drain: { readonly cause: DrainCause; readonly requestId: string; readonly attempts: number } | null;
   readonly openSideEffects: readonly string[];
-  /** Who answers for it that nobody is left, where nothing can prove it; the first one stays. */
+  /** Who answers for it that nobody is left, where nothing can prove it; the first one stays until life is seen. */
   readonly assumed: Assumption | null;
 }
 
@@ -273,6 +273,8 @@ export const scopeSetup = base.extend({
       const { actor, because, atWallMs, eventId } = event;
       return { assumed: { by: actor, because, atWallMs, eventId } };
     }),
+    // Refuted for good: were it kept, the next look that fails would make it count again. The journal still has it.
+    withdrawAssumption: base.assign({ assumed: null }),
     prove: base.assign(({ event }) => ({
       proof: { kind: proofKindOf[event.type] ?? ('own_receipt' as const), eventId: event.eventId },
     })),

@@ -6,6 +6,7 @@ import { boot, exitReceipt, forgeries, laterBoot, sampledAt } from './support/ev
 import { rowsOf } from './support/nodes.ts';
 import {
   abandoned,
+  assumedGone,
   attached,
   drain,
   enclosed,
@@ -50,6 +51,14 @@ const combinations: readonly (readonly [string, readonly Told[], Assessment])[] 
   ['a drain ran out of time (TIME-02)', [...launch, drain('stop'), exhausted], live],
   ['its guardian cannot be seen', [...launch, seen('unknown', 'proc_hidden')], unverified('transient', 'proc_hidden')],
   ['its guardian is seen again', [...launch, seen('unknown'), seen('alive')], live],
+  [
+    'out of sight again, and seen alive since somebody answered for its end (GRD-10)',
+    [
+      ...[...launch, seen('unknown', 'namespace_mismatch'), assumedGone('the container is gone')],
+      ...[seen('alive'), seen('unknown', 'emfile')],
+    ],
+    unverified('transient', 'emfile'),
+  ],
   ['its guardian is gone', [...launch, lost], unverified('gap', 'guardian_gone')],
   ['gone after having been out of sight', [...launch, seen('unknown'), lost], unverified('gap', 'guardian_gone')],
   ['gone, its root had ended', [...launch, rootEnded, lost], unverified('gap', 'guardian_gone')],

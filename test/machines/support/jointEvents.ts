@@ -103,6 +103,7 @@ const observationEvents: readonly JointEvent[] = [
   toScope('guardian seen alive', told.seen('alive'), isSpawned),
   toScope('guardian seen absent', told.seen('absent'), ({ guardian }) => guardian === 'dead'),
   toScope('guardian unseen', told.seen('unknown')),
+  toScope('guardian of another namespace', told.seen('unknown', 'namespace_mismatch')),
   toScope('gap: guardian gone', told.gap('guardian_gone'), ({ guardian }) => guardian === 'dead'),
   toScope('gap: record lost', told.gap('record_lost')),
   ...['says one', 'says another'].map((because) => toScope(`assumed gone, ${because}`, told.assumedGone(because))),

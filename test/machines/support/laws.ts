@@ -124,10 +124,15 @@ const scopeLaws: readonly Law[] = [
       before.scope.context.guardianLast?.reason === 'namespace_mismatch',
   },
   {
-    name: 'GRD-10 the assumption on record is never exchanged',
+    name: 'GRD-10 the assumption on record is never exchanged, and withdrawn only by the sight of life',
     keeps: ({ before, after }) =>
       before.scope.context.assumed === null ||
-      before.scope.context.assumed.because === after.scope.context.assumed?.because,
+      before.scope.context.assumed.because === after.scope.context.assumed?.because ||
+      (after.scope.context.assumed === null && after.scope.matches({ coverage: 'live' })),
+  },
+  {
+    name: 'GRD-10 nobody answers for the end of what was seen alive since',
+    holds: ({ scope }) => scope.context.assumed === null || !scope.matches({ coverage: 'live' }),
   },
   {
     name: 'I-28 witnesses never become fewer before a proof',

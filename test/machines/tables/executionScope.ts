@@ -143,8 +143,8 @@ const unverifiedRows: readonly Row[] = [
   row('coverage.unverified.transient', 'guardian.observed', {
     guards: ['observedAlive', 'noGap'],
     to: 'coverage.live',
-    actions: ['recordGuardian'],
-    ids: ['OWN-09'],
+    actions: ['recordGuardian', 'withdrawAssumption'],
+    ids: ['OWN-09', 'GRD-10'],
   }),
   row('coverage.unverified.transient', 'guardian.observed', {
     guards: ['observedAbsent'],
