@@ -39,6 +39,7 @@ export function healthOf({ host, store, findings, storeFailure, workers, root }:
     ...storeReasons(storeFailure()),
     ...findings.list(),
     ...workerReasons(worker),
+    ...doorReasons(worker),
     ...heldReasons(worker),
     ...assumed,
   ];
@@ -80,6 +81,17 @@ function workerReasons({ wanted, state, pid, recovery }: WorkerView): readonly F
   const detail = 'the scheduling worker is silent; it is ended and replaced once that is proved';
   return [{ code: 'worker_stalled', ...(pid === null ? {} : { pid }), detail, next }];
 }
+
+const doorReasons = ({ doorTrouble }: WorkerView): readonly FindingView[] =>
+  doorTrouble === null
+    ? []
+    : [
+        {
+          code: 'worker_unreachable',
+          detail: `the scheduling worker cannot reach the daemon: its socket cannot be made (${doorTrouble})`,
+          next: ['custody doctor', 'custody recover --explain'],
+        },
+      ];
 
 const heldReasons = ({ heldBack }: WorkerView): readonly FindingView[] =>
   heldBack.map(({ goalId, reason, retryInMs }) => ({

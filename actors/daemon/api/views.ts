@@ -116,6 +116,8 @@ export interface WorkerView {
   readonly pid: number | null;
   /** Since its last sign of life; null before the first that this daemon has heard. */
   readonly tickAgeMs: number | null;
+  /** Why no worker can reach this daemon, as the system says it; null where it can. */
+  readonly doorTrouble: string | null;
   /** Goals whose check could not be begun; at most eight. */
   readonly heldBack: readonly { readonly goalId: string; readonly reason: string; readonly retryInMs: number }[];
   readonly recovery: {

@@ -31,10 +31,12 @@ export class WorkerService {
   readonly #presence: WorkerPresence;
   readonly #checks: Checks;
   readonly #turns = new Serial();
+  readonly #configuredTarget: string | undefined;
   #door: Door | undefined;
 
   constructor(parts: WorkerServiceParts) {
     this.#parts = parts;
+    this.#configuredTarget = targetOf(parts.store.nodeId, parts.config.checks);
     this.driver = new RecoveryDriver({ ...parts, wantedTarget: () => this.#wantedTarget() });
     this.#presence = new WorkerPresence({ ...parts, current: () => this.driver.worker });
     const admission = () => admissionOf(parts.root());
@@ -47,10 +49,6 @@ export class WorkerService {
     });
   }
 
-  get #configuredTarget(): string | undefined {
-    return targetOf(this.#parts.store.nodeId, this.#parts.config.checks);
-  }
-
   /** None is launched while the daemon ends what it owns, or does not yet know what that is. */
   #wantedTarget(): string | undefined {
     const root = this.#parts.root();
@@ -59,7 +57,7 @@ export class WorkerService {
 
   /** Opens the door and takes up whatever phase a recovery was in. */
   async start(): Promise<void> {
-    const { places, guardian } = this.#parts;
+    const { places, guardian, log } = this.#parts;
     removeRetiredInputs(this.#parts);
     if (this.#configuredTarget === undefined && this.driver.fence === undefined) return;
     this.#door = await openDoor({
@@ -67,8 +65,13 @@ export class WorkerService {
       guardianPath: guardian.path,
       uid: process.getuid?.() ?? -1,
       visit: (caller) => this.#visit(caller),
+      tell: ({ error }) => {
+        if (error === undefined) log.info('the door of the worker is open');
+        else log.error({ code: (error as { code?: unknown }).code }, 'the worker has no door to come in by');
+      },
     });
-    await this.#tellTarget();
+    // What the store does not take now is told with the next tick.
+    await this.#tellTarget().catch((error) => log.warn({ code: error?.code }, 'the worker has no new target yet'));
     this.#presence.watchSilence();
     this.#followAdmission();
     this.driver.poke();
@@ -128,12 +131,17 @@ export class WorkerService {
   }
 
   async #register(caller: Caller, message: Extract<FromWorker, { type: 'register' }>): Promise<void> {
-    const code = await this.#presence.register(caller, message);
+    const code = await this.#presence.register(caller, message).catch((error) => {
+      // What could not be recorded now may be the next time: it comes again, over a new connection.
+      caller.leave();
+      throw error;
+    });
     if (code !== undefined) {
       this.#parts.log.warn({ code, pid: caller.peer.process.pid }, 'somebody is not the worker');
       caller.say({ type: 'refused', code });
       return caller.leave();
     }
+    caller.keep();
     this.#parts.remoteLaunches.attach((told) => caller.say(told));
     caller.say({ type: 'registered', targetId: this.driver.worker!.context.targetId });
     this.#checks.resume();
@@ -145,6 +153,7 @@ export class WorkerService {
       this.#parts.log.warn({ code, pid: caller.peer.process.pid }, 'a tick does not count');
       return void caller.say({ type: 'refused', code });
     }
+    await this.#tellTarget();
     const { targetId } = this.driver.worker!.context;
     if (message.targetId !== targetId) caller.say({ type: 'target', targetId });
     else if (message.checkId !== null) await this.#checks.reconcile(message.checkId);
@@ -179,6 +188,7 @@ export class WorkerService {
       scopeId: worker?.context.scopeId ?? null,
       pid: worker?.context.process?.pid ?? null,
       tickAgeMs,
+      doorTrouble: this.#door?.trouble ?? null,
       heldBack: this.#checks.heldBack(),
       recovery: {
         phase: this.driver.isUnreadable ? 'unreadable' : fence === undefined ? 'idle' : String(fence.value),
@@ -197,7 +207,7 @@ export class WorkerService {
   }
 
   async close(): Promise<void> {
-    this.#door?.close();
+    await this.#door?.close();
     this.#presence.close();
     this.#parts.remoteLaunches.detach();
     await this.driver.close();
