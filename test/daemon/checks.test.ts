@@ -18,7 +18,8 @@ describe('the configured check of a queued Goal', () => {
     const daemon = await workingDaemon({ check }).start();
     const { goalId } = await daemon.goal();
     expect((await receiptOf(daemon, goalId)).payload).toMatchObject({ kind: 'quality', verdict });
-    expect((await daemon.call('goals.show', { id: goalId })).status).toBe(status);
+    const shown = await daemon.call('goals.show', { id: goalId });
+    expect(shown).toMatchObject({ status, check: { runId: shown.runs[0], verdict, reason: null } });
   });
 
   it('that cannot be started fails the step, and gives no verdict', async () => {
@@ -29,6 +30,8 @@ describe('the configured check of a queued Goal', () => {
     const failed = await daemon.event({ actor: goalId, type: 'step.failed' });
     expect(failed.payload).toMatchObject({ failureClass: 'preparation', reasonCode: 'check_not_started' });
     expect(await daemon.events({ actor: goalId, type: 'receipt.recorded' })).toEqual([]);
+    const { check, runs } = await daemon.call('goals.show', { id: goalId });
+    expect(check).toEqual({ runId: runs[0], verdict: null, reason: 'check_not_started' });
   });
 
   it('that takes too long is ended, and fails the step', async () => {
@@ -42,6 +45,7 @@ describe('the configured check of a queued Goal', () => {
     const daemon = await checkHeldBy().start();
     const { goalId } = await daemon.goal();
     const { runId } = await runningCheck(daemon);
+    expect((await daemon.call('goals.show', { id: goalId })).check).toEqual({ runId, verdict: null, reason: null });
     await daemon.call('runs.stop', { id: runId! });
     await daemon.event({ actor: goalId, type: 'stop.settled' });
     expect((await daemon.call('goals.show', { id: goalId })).status).toBe('failed');

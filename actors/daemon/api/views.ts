@@ -233,6 +233,15 @@ export interface GoalView {
   readonly convergence: string;
   readonly eligible: boolean;
   readonly reason: string;
+  /** The newest check of the step that the Goal is in, and what is known of it; null where there was none. */
+  readonly check: GoalCheckView | null;
+}
+
+export interface GoalCheckView {
+  readonly runId: string;
+  readonly verdict: 'accepted' | 'failed' | null;
+  /** Why it ended without a verdict, such as `check_deadline`; null while it is running, or has given one. */
+  readonly reason: string | null;
 }
 
 export interface GoalDetailView extends GoalView {

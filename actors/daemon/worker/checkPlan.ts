@@ -13,6 +13,9 @@ import type { CheckParts } from './parts.ts';
 const by = 'worker';
 
 export const claimIdOf = (checkId: string): ClaimId => `${checkId}-claim` as ClaimId;
+
+/** The check that such a claim was made for; undefined for the claims of anybody else. */
+export const checkIdOf = (claimId: string): string | undefined => /^(R.+)-claim$/.exec(claimId)?.[1];
 export const receiptIdOf = (checkId: string): string => `check:${checkId}`;
 
 /** A check is its run; on what it was begun stands in the run's record. */
