@@ -14,6 +14,8 @@ export interface SeenProcess {
   readonly uid: number;
   /** Clock ticks after boot, as its identity has them. */
   readonly start: string;
+  /** It runs no program: a thread of the kernel, or one that has ended and waits for its parent, with all of its threads. */
+  readonly isHollow: boolean;
   /** As the kernel shows it (proc_pid_comm(5)): chosen by the process, and identifies nobody. */
   readonly name: string;
 }
@@ -33,7 +35,14 @@ function seen(proc: ProcReader, directory: string): SeenProcess | undefined {
       (key) => key.exec(status)?.[1],
     );
     if (stat === undefined || name === undefined || ppid === undefined || uid === undefined) return undefined;
-    return { pid: stat.pid, ppid: Number(ppid), uid: Number(uid), start: stat.start, name };
+    return {
+      pid: stat.pid,
+      ppid: Number(ppid),
+      uid: Number(uid),
+      start: stat.start,
+      isHollow: stat.threads <= 1 && !/^VmSize:/m.test(status),
+      name,
+    };
   } catch {
     return undefined;
   }
@@ -89,7 +98,7 @@ const environmentBytes = 131_072;
 
 export function surveyed(proc: ProcReader, procRoot: string, request: SurveyRequest): Survey {
   const processes = listProcesses(proc, procRoot);
-  const own = processes.filter(({ uid }) => uid === request.uid);
+  const own = processes.filter(({ uid, isHollow }) => uid === request.uid && !isHollow);
   const buffer = Buffer.allocUnsafe(environmentBytes);
   const traces: Trace[] = [];
   let looked = 0;
