@@ -90,7 +90,7 @@ function commandTable({ name, next }: Place, raw: unknown): CommandTable {
   const table = commandTableSchema.safeParse(typeof raw === 'string' ? jsonOf(raw) : raw);
   if (table.success) return table.data;
   throw invalid(
-    `${name} must be an object that gives, by the absolute path of a repository or "*", a command line as a list of words`,
+    `${name} must be an object that gives, by the absolute path of a repository or "*", a command line as a list of words, such as {"*": ["npm", "test"]}`,
     next,
   );
 }
@@ -111,7 +111,10 @@ function readConfigFile(file: string): Record<string, unknown> {
   const first = errors[0];
   if (first) {
     const line = text.slice(0, first.offset).split('\n').length;
-    throw invalid(`${file} line ${line}: ${printParseErrorCode(first.error)}`, edit(file));
+    const what = printParseErrorCode(first.error)
+      .replace(/\B[A-Z]/g, ' $&')
+      .toLowerCase();
+    throw invalid(`${file} line ${line}: ${what}`, edit(file));
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw invalid(`${file} must hold one object`, edit(file));
@@ -119,8 +122,20 @@ function readConfigFile(file: string): Record<string, unknown> {
   if (Object.getPrototypeOf(parsed) !== Object.prototype)
     throw invalid(`${file}: there is no parameter named "__proto__"`, edit(file));
   const unknownName = Object.keys(parsed).find((name) => !Object.hasOwn(parameters, name));
-  if (unknownName) throw invalid(`${file}: there is no parameter named ${JSON.stringify(unknownName)}`, edit(file));
+  if (unknownName)
+    throw invalid(
+      `${file}: there is no parameter named ${JSON.stringify(unknownName)}; ${namesLike(unknownName)}`,
+      edit(file),
+    );
   return parsed as Record<string, unknown>;
+}
+
+/** The names that begin alike, else all of them: `custody config` cannot list them while the file is wrong. */
+function namesLike(wrong: string): string {
+  const names = Object.keys(parameters);
+  const beginning = wrong.slice(0, 3).toLowerCase();
+  const alike = names.filter((name) => name.toLowerCase().startsWith(beginning));
+  return alike.length > 0 ? `did you mean ${alike.join(' or ')}?` : `there are ${names.join(', ')}`;
 }
 
 const largestFileBytes = 1_048_576;

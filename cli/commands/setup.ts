@@ -1,6 +1,8 @@
 /** init, doctor, config, version: what is there before, beside and without a daemon. */
 import type { Command } from 'commander';
+import type { CallResults } from '../../actors/daemon/api/results.ts';
 import type { CheckView, ConfigValueView } from '../../actors/daemon/api/views.ts';
+import { OperatingError } from '../../actors/runtime/operatingError.ts';
 import { action } from '../action.ts';
 import { findServing } from '../autostart.ts';
 import { requireOperator } from '../credential.ts';
@@ -81,14 +83,34 @@ async function doctor(invocation: Invocation): Promise<number> {
   );
 }
 
-/** A serving daemon tells what it goes by, which may be older than the file. */
+/** A serving daemon tells what it goes by; where the file says something else by now, or nothing usable, that is said too. */
 async function config(invocation: Invocation): Promise<number> {
   const { places, output } = invocation;
-  if (await findServing(places)) return output.answer(await invocation.call('config', {}), configLines);
   const { loadConfig } = await import('../../actors/daemon/config.ts');
+  if (await findServing(places)) {
+    const answer = await invocation.call('config', {});
+    const since = answer.data.file === places.configFile ? changesSince(answer.data, () => loadConfig(places, {})) : [];
+    return output.answer({ ...answer, warnings: [...answer.warnings, ...since] }, configLines);
+  }
   const { values, file } = loadConfig(places, process.env);
   const data: { readonly values: readonly ConfigValueView[]; readonly file: string } = { values, file };
   return output.answer(localAnswer('config', data), configLines);
+}
+
+/** What the environment of a daemon decides, its file cannot change. */
+function changesSince({ values }: CallResults['config'], fromFile: () => CallResults['config']): readonly string[] {
+  try {
+    const now = new Map(fromFile().values.map(({ name, value }) => [name, JSON.stringify(value)]));
+    const changed = values.filter(
+      ({ name, value, origin }) => origin !== 'environment' && now.has(name) && now.get(name) !== JSON.stringify(value),
+    );
+    if (changed.length === 0) return [];
+    const names = changed.map(({ name }) => name).join(', ');
+    return [`the file has another value for ${names} by now; try: custody daemon restart --keep-work`];
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error;
+    return [`the next daemon would not start: ${error.message}`];
+  }
 }
 
 function showVersion({ output }: Invocation): number {

@@ -19,5 +19,6 @@ export function configLines({ values, file }: CallResults['config'], style: Styl
 
 function shown(value: CallResults['config']['values'][number]['value']): string {
   if (value === null) return '-';
-  return Array.isArray(value) ? value.join(' ') : String(value);
+  if (typeof value !== 'object') return String(value);
+  return Object.keys(value).length === 0 ? 'none' : JSON.stringify(value);
 }

@@ -61,8 +61,16 @@ describe('the daemon', () => {
     const { pid } = (await here.ask(['daemon', 'start'])).data;
     const file = join(here.dir, '.config', 'custody', 'config.jsonc');
     mkdirSync(dirname(file), { recursive: true });
+    const said = async () => (await here.custody(['config'])).stderr;
+    writeFileSync(file, '{"capacity": 9}');
+    expect(await said()).toMatch(
+      /^warning: the file has another value for capacity by now; try: custody daemon restart/,
+    );
+    writeFileSync(file, '{"capacity": 8}');
+    expect(await said()).toBe('');
     for (const broken of ['{', '{"capacity": 0}', '{"capacities": 1}']) {
       writeFileSync(file, broken);
+      expect(await said()).toContain(`warning: the next daemon would not start: ${file}`);
       expect(refused(await here.custody(['daemon', 'restart', '--json']))).toMatchObject({
         code: 'config_invalid',
         message: expect.stringContaining(file),

@@ -80,6 +80,17 @@ describe('a configuration file', () => {
     }
   });
 
+  it.each([
+    ['{ "checks": { "*": ["true"] }', 'close brace expected'],
+    ['{ "chekcs": {} }', 'no parameter named "chekcs"; did you mean checks or checkTimeoutMs?'],
+    ['{ "xyz": {} }', 'there are capacity, handshakeMs, '],
+    ['{ "checks": { "*": "npm test" } }', 'such as {"*": ["npm", "test"]}'],
+  ])('%s is refused with what would be right', (text, what) => {
+    const places = placesWithConfig();
+    writeFileSync(places.configFile, text);
+    expect(() => loadConfig(places, {})).toThrow(what);
+  });
+
   it('cannot hide a parameter behind the name __proto__', () => {
     const places = placesWithConfig();
     writeFileSync(places.configFile, '{ "__proto__": { "capacity": 3 } }');
