@@ -32,9 +32,9 @@ async function install(invocation: Invocation): Promise<number> {
   requireOwn(places.stateDir);
   const unitFile = ownUnitFile(places.stateDir);
   const serving = await findServing(places);
-  if (serving && !serving.hello.service) throw alreadyServed(serving.hello.pid);
-  // Asked before anything is written: where there is no manager nothing is left behind.
+  // Asked before anything is written or anybody is told to stop a daemon for it: without a manager all is left as it is.
   await order(invocation, unitFile, ['show-environment']);
+  if (serving && !serving.hello.service) throw alreadyServed(serving.hello.pid);
   const environment = await unitEnvironment(invocation);
   const { stateDir } = places;
   writeUnit(unitFile, unitText({ node: process.execPath, daemon: daemonProgram(), stateDir, environment }));

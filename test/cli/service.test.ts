@@ -154,6 +154,8 @@ describe('service install refuses', () => {
       expect(refusal).toMatchObject({ code: 'no_service', exitCode: 8, message: expect.stringContaining(why) });
       expect(refusal.next[0]).toBe('custody daemon start');
       expect(existsSync(unitFile)).toBe(false);
+      // The second time a daemon serves, and nobody is told to stop it for nothing.
+      await here.ask(['daemon', 'start']);
     }
     expect((await here.ask(['service', 'status'], { env })).data).toMatchObject({ state: 'none', active: 'unknown' });
   });
