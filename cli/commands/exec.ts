@@ -14,8 +14,10 @@ import { readInput } from '../input.ts';
 import type { Invocation } from '../invocation.ts';
 import { workloadEnvironment } from '../launchEnvironment.ts';
 import type { Answer } from '../output.ts';
+import { line } from '../print/escape.ts';
 import { endedLines, launchedLines, runLines } from '../print/runs.ts';
 import { openedLines } from '../print/sessions.ts';
+import { result } from '../print/words.ts';
 import { waitForRun } from '../wait.ts';
 import {
   addTerminalOptions,
@@ -111,6 +113,7 @@ async function exec(
     if (output.json) output.answer(launched, runLines);
     const ended =
       sessionId === null ? await followRun(invocation, runId, until) : await followTerminal(invocation, launched.data);
+    mentionFailure(invocation, ended.data);
     return options.exitStatus ? exitStatusOf(ended.data) : ended.exitCode;
   }
   if (!options.wait) {
@@ -124,6 +127,11 @@ async function exec(
   const data: CallResults['runs.exec'] & CallResults['runs.wait'] = { ...ended.data, launch: launched.data.launch };
   const exitCode = output.answer({ ...ended, command: 'runs.exec', data }, endedLines, () => [runId]);
   return options.exitStatus ? exitStatusOf(ended.data) : exitCode;
+}
+
+/** Its output may not say that a command has failed, and without --exit-status nothing else would. */
+function mentionFailure({ output }: Invocation, { runId, result: how }: CallResults['runs.wait']): void {
+  if (how !== null && !(how.how === 'exited' && how.code === 0)) output.note(line`${runId}: ${result(how)}`);
 }
 
 /** Options that mean nothing without others. */

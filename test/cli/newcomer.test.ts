@@ -74,6 +74,14 @@ describe('a newcomer', () => {
     expect(refused.stderr).toContain('try: custody goals add TITLE --request FILE --queue');
   });
 
+  it('hears of a command that has failed, whatever its output says, and of a Goal that cannot be queued any more', async () => {
+    const followed = await here.custody(['runs', 'exec', goalId, '--follow', '--', 'sh', '-c', 'exit 3']);
+    expect(followed).toMatchObject({ code: 0, stdout: '', stderr: expect.stringMatching(/^R\w+: exit 3\n$/) });
+    const refused = await here.custody(['goals', 'queue', goalId]);
+    expect(refused.stderr).toContain(`${goalId} cannot be queued: its status is todo, and not backlog`);
+    expect(refused.stderr).toContain('try: custody goals add TITLE --request FILE --queue');
+  });
+
   it('is led from the end of the work to the end of its directory', async () => {
     const own = await here.goalWithWorktree();
     expect(await seen('worktrees', 'close', own.generationId)).toContain(

@@ -133,10 +133,20 @@ export async function queueGoal(
   const [outcome] = await host.submit([
     draft('goal.queued', { to: ['goal', goalId], payload, by, eventId: key.eventId }),
   ]);
+  if (outcome!.reason === 'not_in_state') throw notInBacklog(required(host, 'goal', goalId).context);
   const isEmpty = outcome!.guards?.includes('hasAuthoredRound') ?? false;
   assertAccepted([outcome!], [isEmpty ? addWithRequest : `custody goals show ${goalId}`]);
   return { data: decision(context, goalId, firstOutcome(outcome!)) };
 }
+
+/** What has failed, too, stays what it is: the work is asked for again, in a Goal of its own. */
+const notInBacklog = ({ goalId, status }: { readonly goalId: string; readonly status: string }): OperatingError =>
+  new OperatingError({
+    code: 'preconditions_unmet',
+    message: `${goalId} cannot be queued: its status is ${status}, and not backlog`,
+    exitCode: 13,
+    next: [`custody goals show ${goalId}`, 'custody goals add TITLE --request FILE --queue'],
+  });
 
 /** A repeat that names no revision means the one that the first request found; undefined when that was another decision. */
 function revisionOfFirst(context: DaemonContext, key: RequestKey): number | undefined {
