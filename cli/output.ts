@@ -5,6 +5,7 @@
 import type { ApiError, HealthView, ProcessView } from '../actors/daemon/api/views.ts';
 import { line, printable, terminalSafeJson } from './print/escape.ts';
 import { type Style, styleFor } from './print/style.ts';
+import { spaced } from './print/words.ts';
 
 /** A Reply of the daemon, or the same shape made here for what needs no daemon (its journal position is null). */
 export interface Answer<Data> {
@@ -56,7 +57,7 @@ export class Output {
     for (const warning of answer.warnings) this.note(line`warning: ${warning}`);
     const { health } = answer;
     if (health && health.state !== 'ok' && answer.command !== 'status') {
-      this.note(line`health: ${health.state}; try: ${health.next[0] ?? 'custody status'}`);
+      this.note(line`health: ${spaced(health.state)}; try: custody status`);
     }
     return answer.exitCode;
   }
@@ -119,7 +120,7 @@ const inMessage: ReadonlySet<string> = new Set(['actor', 'matches', 'firstFailur
 function detailLines(details: ApiError['details']): string[] {
   return Object.entries(details ?? {}).flatMap(([name, value]) => {
     if (inMessage.has(name)) return [];
-    if (!Array.isArray(value)) return typeof value === 'object' ? [line`  ${name}: ${JSON.stringify(value)}`] : [];
+    if (!Array.isArray(value)) return typeof value === 'object' ? [line`  ${name}: ${describe(value)}`] : [];
     return value.map((entry) => line`  ${name}: ${describe(entry)}`);
   });
 }
@@ -131,9 +132,15 @@ function describe(entry: unknown): string {
     readonly detail?: unknown;
     readonly holders?: unknown;
   };
-  if (typeof detail !== 'string') return JSON.stringify(entry);
+  if (typeof detail !== 'string') return inWords(entry);
   return `${code ? `${code}: ` : ''}${detail}${heldBy(holders)}`;
 }
+
+/** `who guardian, pid 4711, reason absent`; what lies deeper is left to --json. */
+const inWords = (entry: object): string =>
+  Object.entries(entry)
+    .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : spaced(String(value))}`)
+    .join(', ');
 
 /** Who stands in the way, by pid and name: what a person looks for first. */
 function heldBy(holders: unknown): string {

@@ -29,7 +29,7 @@ export function healthOf({ host, store, findings, storeFailure, workers, root }:
       ...sinceWhen(store, id),
       detail: isAssumed
         ? `assumed to be gone and not proved: ${assessment.assumed.because}`
-        : `not proved to be gone (${assessment.certainty}): ${assessment.reason}`,
+        : `not proved to be gone (${assessment.certainty}): ${assessment.reason.replaceAll('_', ' ')}`,
       next: ['custody processes', 'custody doctor', ...lastResort(id, assessment)],
     });
   }

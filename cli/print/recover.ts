@@ -5,14 +5,14 @@ import { scopeLines } from './processes.ts';
 import { duration } from './quantity.ts';
 import type { Style } from './style.ts';
 import { type Cell, fields } from './table.ts';
-import { spaced } from './words.ts';
+import { spaced, stateInWords } from './words.ts';
 
 /** `ticking, pid 4711`, `stalled for 40 s`, `none`. */
 export function workerCell({ wanted, state, pid, tickAgeMs, recovery }: WorkerView, style: Style): Cell {
   if (state === 'none') return { text: 'none (no checks are configured)', paint: style.dim };
   const who = pid === null ? '' : `, pid ${pid}`;
   const since = state === 'stalled' && tickAgeMs !== null ? ` for ${duration(tickAgeMs)}` : '';
-  const phase = recovery.phase === 'idle' ? '' : `, recovery ${spaced(recovery.phase)}`;
+  const phase = recovery.phase === 'idle' ? '' : `, recovery ${stateInWords(recovery.phase)}`;
   const paint = state === 'ticking' ? style.green : wanted ? style.yellow : style.dim;
   return { text: `${state}${since}${who}${phase}`, paint };
 }
@@ -23,8 +23,11 @@ export function recoverLines({ worker, blockers, explanation }: RecoverView, sty
     ...fields(
       [
         ['worker', workerCell(worker, style)],
-        ['recovery', spaced(recovery.phase)],
-        ['began because', recovery.reason === null ? undefined : spaced(recovery.reason)],
+        ['recovery', stateInWords(recovery.phase)],
+        [
+          recovery.phase === 'idle' ? 'last one because' : 'began because',
+          recovery.reason === null ? undefined : spaced(recovery.reason),
+        ],
         ['attempts', recovery.attempts === 0 ? undefined : recovery.attempts],
         ['next attempt', recovery.retryInMs === null ? undefined : `in ${duration(recovery.retryInMs)}`],
       ],
@@ -32,7 +35,7 @@ export function recoverLines({ worker, blockers, explanation }: RecoverView, sty
     ),
     line`${explanation}`,
     ...recovery.evidence.map(({ phase, reason, scopeIds }) =>
-      style.dim(line`  ${spaced(phase)}: ${spaced(reason)} ${scopeIds.join(', ')}`),
+      style.dim(line`  ${stateInWords(phase)}: ${spaced(reason)} ${scopeIds.join(', ')}`),
     ),
     ...(blockers.length === 0 ? [] : scopeLines(blockers, style)),
   ];

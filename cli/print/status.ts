@@ -4,7 +4,7 @@ import { duration } from './quantity.ts';
 import { workerCell } from './recover.ts';
 import type { Style } from './style.ts';
 import { fields } from './table.ts';
-import { findings, health, spaced } from './words.ts';
+import { findings, health, spaced, stateInWords } from './words.ts';
 
 export function statusLines(view: StatusView, style: Style): string[] {
   const { capacity, counts, daemon } = view;
@@ -17,7 +17,7 @@ export function statusLines(view: StatusView, style: Style): string[] {
       // An earlier daemon says neither this nor how its worker does.
       ...((view.lifecycle ?? 'serving') === 'serving'
         ? []
-        : [['lifecycle', { text: inWords(view.lifecycle), paint: style.yellow }] as const]),
+        : [['lifecycle', { text: stateInWords(view.lifecycle), paint: style.yellow }] as const]),
       ['goals', tally(counts.goals)],
       ['runs', `${counts.runs.active} active, ${counts.runs.unresolved} unresolved`],
       ['worktrees', tally(counts.worktrees)],
@@ -45,6 +45,3 @@ function tally(counts: Readonly<Record<string, number>>): string {
 }
 
 const plainly = (text: string): string => text;
-
-/** `drainBlocked` as people say it. */
-const inWords = (state: string): string => state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

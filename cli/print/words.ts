@@ -46,17 +46,21 @@ export function health(view: HealthView, style: Style): Cell {
 
 /** Why it is not well, and what to do about it. */
 export function findings(view: HealthView, style: Style): string[] {
+  const said = new Set(view.reasons.flatMap(({ next }) => next));
   return [
-    ...view.reasons.flatMap((finding) => [
-      line`  ${spaced(finding.code)}: ${finding.detail}`,
-      ...finding.next.map((next) => style.dim(line`    try: ${next}`)),
+    ...view.reasons.flatMap(({ code, scopeId, detail, next }) => [
+      line`  ${spaced(code)}: ${scopeId === undefined || detail.includes(scopeId) ? '' : `${scopeId} `}${detail}`,
+      ...next.map((command) => style.dim(line`    try: ${command}`)),
     ]),
-    ...view.next.map((next) => style.dim(line`  try: ${next}`)),
+    ...view.next.filter((command) => !said.has(command)).map((command) => style.dim(line`  try: ${command}`)),
   ];
 }
 
 /** Codes are snake_case on the wire and words on the screen. */
 export const spaced = (code: string): string => code.replaceAll('_', ' ');
+
+/** `drainBlocked`, `awaitingTick`: states of a chart as people say them. */
+export const stateInWords = (state: string): string => state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 function signalName(signal: number | null): string {
   return signal === null ? 'a signal' : (signalNames[signal] ?? `signal ${signal}`);

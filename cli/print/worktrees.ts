@@ -31,7 +31,7 @@ export function worktreeDetailLines(worktree: WorktreeView, style: Style): strin
     runId,
     state,
     Object.entries(scopes)
-      .map(([scopeId, word]) => `${scopeId} ${word}`)
+      .map(([scopeId, word]) => `${scopeId} ${word === 'pending' ? 'not proved' : word}`)
       .join(', '),
   ]);
   return [

@@ -1,12 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { configLines } from '../../cli/print/config.ts';
 import { line, printable, terminalSafeJson } from '../../cli/print/escape.ts';
+import { goalDetailLines, goalLines } from '../../cli/print/goals.ts';
 import { processLines } from '../../cli/print/processes.ts';
 import { duration, size } from '../../cli/print/quantity.ts';
+import { recoverLines } from '../../cli/print/recover.ts';
 import { sessionLines, sessionTable } from '../../cli/print/sessions.ts';
 import { plain, styleFor } from '../../cli/print/style.ts';
 import { displayWidth, fields, table } from '../../cli/print/table.ts';
-import { assessment, result } from '../../cli/print/words.ts';
+import { assessment, findings, result } from '../../cli/print/words.ts';
+import { worktreeDetailLines } from '../../cli/print/worktrees.ts';
 
 const dangerous = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 
@@ -197,4 +201,63 @@ it('processes stand under the scope that theirs is nested in, and a name that a 
     '    and 2 more',
     '    not every process of this user could be looked into',
   ]);
+});
+
+it('parameters that are no text are readable, too', () => {
+  const parameter = { name: 'checks', origin: 'file', description: 'x' };
+  const shown = (value: unknown) =>
+    configLines({ values: [{ ...parameter, value }], file: '/f' } as never, plain)[1] as string;
+  expect(shown({ '*': ['npm', 'test'] })).toContain('{"*":["npm","test"]}');
+  expect(shown({})).toMatch(/^checks +none/);
+  expect(shown(0)).toMatch(/^checks +0/);
+});
+
+it.each([
+  [{ verdict: 'accepted', reason: null }, 'passed R1'],
+  [{ verdict: 'failed', reason: null }, 'failed R1'],
+  [{ verdict: null, reason: 'check_deadline' }, 'check deadline R1'],
+  [{ verdict: null, reason: null }, 'no verdict yet R1'],
+])('a Goal says how its check went: %j is %s', (check, words) => {
+  const goal = { goalId: 'G1', title: 't', status: 'plan', check: { runId: 'R1', ...check } };
+  const shown = {
+    ...goal,
+    integration: 'idle',
+    convergence: 'converged',
+    reason: 'x',
+    rounds: [],
+    worktrees: [],
+    runs: [],
+  };
+  expect(goalLines([shown as never], plain)[1]).toContain(words);
+  expect(goalDetailLines(shown as never, plain).join('\n')).toMatch(new RegExp(`^check +${words}$`, 'm'));
+  expect(goalDetailLines(shown as never, plain).at(-1)).toBe('next: custody runs logs R1');
+  const { check: _, ...ofAnEarlierDaemon } = shown;
+  expect(goalDetailLines(ofAnEarlierDaemon as never, plain).join('\n')).not.toContain('check');
+});
+
+it('health names the scope, and what to try once', () => {
+  const finding = { code: 'ownership_unverified', scopeId: 'S1', detail: 'not proved', next: ['custody doctor'] };
+  const lines = findings({ state: 'degraded', reasons: [finding], next: ['custody doctor', 'more'] } as never, plain);
+  expect(lines).toEqual(['  ownership unverified: S1 not proved', '    try: custody doctor', '  try: more']);
+});
+
+it('what is recovered is said in words, and what is over as what is over', () => {
+  const lines = (phase: string) => {
+    const recovery = { phase, reason: 'worker_exited', attempts: 0, retryInMs: null, evidence: [] };
+    const worker = { wanted: true, state: 'starting', pid: null, tickAgeMs: null, recovery };
+    return recoverLines({ worker, blockers: [], explanation: 'x' } as never, plain).join('\n');
+  };
+  expect(lines('awaitingTick')).toMatch(
+    /recovery awaiting tick\nrecovery +awaiting tick\nbegan because +worker exited/,
+  );
+  expect(lines('idle')).toContain('last one because  worker exited');
+});
+
+it('a scope of a worktree that nothing proves is called what it is called everywhere', () => {
+  const worktree = {
+    generationId: 'W1',
+    lifecycle: 'closing',
+    runs: [{ runId: 'R1', state: 'ended', scopes: { S1: 'pending' } }],
+  };
+  expect(worktreeDetailLines(worktree as never, plain).at(-1)).toBe('R1   ended  S1 not proved');
 });
