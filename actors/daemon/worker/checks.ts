@@ -234,11 +234,16 @@ export class Checks {
     if (this.#current.scopeId !== undefined) await this.followed(this.#current.scopeId);
   }
 
+  /** Whether a check runs, or has ended and is not settled: both need a worker that says what came of it. */
+  isAnyOpen(): boolean {
+    return this.#unsettled(['running']) !== undefined;
+  }
+
   /** A check that has ended by itself, or was ended for good, and of which nothing is on record. */
-  #unsettled(): Run | undefined {
+  #unsettled(also: readonly CheckOutcome['kind'][] = []): Run | undefined {
     for (const run of openChecks(this.#parts)) {
       const { kind } = checkOutcome(this.#parts, run.rootScopeId);
-      if (kind === 'ended' || kind === 'stopped' || kind === 'unfinished') return run;
+      if (kind === 'ended' || kind === 'stopped' || kind === 'unfinished' || also.includes(kind)) return run;
     }
     return undefined;
   }

@@ -25,6 +25,8 @@ export interface DriverParts
   readonly exclusive: Exclusive;
   /** What a worker is wanted for at this moment; undefined while none is, as during a stop. */
   readonly wantedTarget: () => string | undefined;
+  /** Whether anything is configured, or left over, that a worker is there for. */
+  readonly isNeeded: () => boolean;
 }
 
 const by = 'recovery';
@@ -39,6 +41,8 @@ export class RecoveryDriver {
   #isAskedFor = false;
   #stopClock: (() => void) | undefined;
   #release: (() => void) | undefined;
+  /** The one that was told to go, because there is nothing for it to do any more. */
+  #dismissed: string | undefined;
 
   constructor(parts: DriverParts) {
     this.#parts = parts;
@@ -110,7 +114,7 @@ export class RecoveryDriver {
     const fence = this.fence ?? (await this.#established());
     if (fence === undefined) return;
     if (!this.#mayWork(fence)) return;
-    if (fence.matches('idle')) await this.#begin(fence);
+    if (fence.matches('idle')) await (this.#parts.isNeeded() ? this.#begin(fence) : this.#dismiss());
     else if (fence.matches('stoppingOld')) await this.#stopOld(fence);
     else if (fence.matches('rescanning')) await this.#rescan(fence);
     else if (fence.matches('refused')) await this.#retry(fence);
@@ -167,6 +171,16 @@ export class RecoveryDriver {
     if (worker.matches('suspect')) return 'worker_silent';
     if (worker.matches('ownershipUnverified')) return 'worker_unverified';
     return worker.matches('stopping') ? 'worker_stopping' : undefined;
+  }
+
+  /** Nothing is left that a worker would be there for. Asked for once: what keeps its end from being proved is shown as for any other scope. */
+  async #dismiss(): Promise<void> {
+    const worker = livingWorkers(this.#parts).at(-1);
+    if (worker === undefined || worker.incarnationId === this.#dismissed || !this.#hold()) return;
+    this.#dismissed = worker.incarnationId;
+    await endWorker(this.#parts, worker, 0);
+    await endScopes(this.#parts, [worker.scopeId], `unneeded:${worker.incarnationId}`);
+    this.poke();
   }
 
   async #stopOld({ context }: FenceSnapshot): Promise<void> {

@@ -37,7 +37,11 @@ export class WorkerService {
   constructor(parts: WorkerServiceParts) {
     this.#parts = parts;
     this.#configuredTarget = targetOf(parts.store.nodeId, parts.config.checks);
-    this.driver = new RecoveryDriver({ ...parts, wantedTarget: () => this.#wantedTarget() });
+    this.driver = new RecoveryDriver({
+      ...parts,
+      wantedTarget: () => this.#wantedTarget(),
+      isNeeded: () => this.#configuredTarget !== undefined || this.#checks.isAnyOpen(),
+    });
     this.#presence = new WorkerPresence({ ...parts, current: () => this.driver.worker });
     const admission = () => admissionOf(parts.root());
     this.#checks = new Checks({
@@ -164,6 +168,8 @@ export class WorkerService {
   follow(actor: { readonly kind: string; readonly id: string }, after: AnyMachineSnapshot): void {
     if (actor.kind === 'goal' || actor.kind === 'worktreeGeneration') this.#checks.changed();
     if (actor.kind === 'workerIncarnation' || actor.kind === 'recoveryFence') this.driver.poke();
+    // It may have been the last thing that a worker was there for.
+    if (actor.kind === 'goal' && this.#configuredTarget === undefined) this.driver.poke();
     if (actor.kind !== 'executionScope') return;
     this.#checks.changed();
     // Somebody may have answered for one that a recovery waits for.
@@ -183,7 +189,7 @@ export class WorkerService {
     const isComing = wanted && state === 'unavailable' && fence !== undefined && !fence.matches('refused');
     return {
       wanted,
-      state: worker === undefined && !wanted ? 'none' : isComing ? 'starting' : state,
+      state: !wanted && (worker === undefined || worker.matches('exited')) ? 'none' : isComing ? 'starting' : state,
       incarnationId: worker?.context.incarnationId ?? null,
       scopeId: worker?.context.scopeId ?? null,
       pid: worker?.context.process?.pid ?? null,
