@@ -58,6 +58,19 @@ describe('a recipe', () => {
   });
 });
 
+it.each<readonly [string, string]>([
+  ['no blanks between its commands', ';'.repeat(100_000)],
+  ['parentheses that nobody closes', '(a'.repeat(50_000)],
+  ['substitutions that nobody closes', '"$('.repeat(40_000)],
+  ['nothing but wrappers', 'env '.repeat(20_000)],
+])('of a hundred thousand characters with %s holds nobody up', (_, script) => {
+  const begun = performance.now();
+  expect(inScript(`docker ps; ${script}`)).toEqual(['docker']);
+  expect(named(...Array<string>(20_000).fill('env'))).toEqual([]);
+  // Read again from every separator it takes tens of seconds.
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});
+
 it('is warned about, named as long as its scope is open, and never written down', async () => {
   const daemon = await testDaemon().start();
   const { goalId } = await daemon.goal();

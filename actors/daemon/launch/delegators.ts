@@ -32,6 +32,9 @@ const wrappers: ReadonlySet<string> = new Set(
   'env exec command nohup setsid sudo doas nice ionice timeout time stdbuf xargs chrt taskset unshare'.split(' '),
 );
 
+/** Words of one command that are looked at. Without a bound a recipe of nothing but wrappers would hold up every launch. */
+const mostWords = 200;
+
 /** In the order of the list, each once. */
 export function delegatorsIn({ argv, env }: Asked): readonly Delegator[] {
   const found = new Set<string>([...inWords(argv), ...Object.keys(env).flatMap((name) => variables[name] ?? [])]);
@@ -39,7 +42,8 @@ export function delegatorsIn({ argv, env }: Asked): readonly Delegator[] {
 }
 
 /** What one command line runs; the script of a shell is looked into, as deep as it goes. */
-function inWords(words: readonly string[]): readonly string[] {
+function inWords(all: readonly string[]): readonly string[] {
+  const words = all.slice(0, mostWords);
   const at = words.findIndex((word) => !isBeside(word));
   const program = at < 0 ? '' : basename(words[at]!);
   const rest = words.slice(at + 1);
@@ -74,8 +78,9 @@ function inScript(script: string): readonly string[] {
     .flatMap((command) => inWords(command.trim().split(/\s+/)));
 }
 
+/** The path before a shell ends where the next command may begin, so that a long script is read once. */
 const quoted =
-  /((?:^|[\s;&|(])(?:\S*\/)?(?:sh|bash|dash|zsh|ksh|ash|fish)\s+-[a-zA-Z]*c\s*)?('[^']*'|"(?:[^"\\]|\\.)*")/g;
+  /((?:^|[\s;&|(])(?:[^\s;&|('"]*\/)?(?:sh|bash|dash|zsh|ksh|ash|fish)\s+-[a-zA-Z]*c\s*)?('[^']*'|"(?:[^"\\]|\\.)*")/g;
 
 /** What stands in quotes is a text, unless it is one word, the script of another shell, or has commands of its own in it. */
 function unquoted(script: string): string {
@@ -87,5 +92,9 @@ function unquoted(script: string): string {
   });
 }
 
-const substitutionsIn = (text: string): string =>
-  `_${[...text.matchAll(/\$\(([^)]*)\)|`([^`]*)`/g)].map(([, one, other]) => `(${one ?? other})`).join('')}`;
+/** Up to the first closing parenthesis: what stands behind one that is nested is text again, and looked at no more. */
+const substitutionsIn = (text: string): string => {
+  const [, ...inParentheses] = text.split('$(');
+  const inBackticks = text.split('`').filter((_, at) => at % 2 === 1);
+  return `_${[...inParentheses.map((one) => one.split(')', 1)[0]), ...inBackticks].map((one) => `(${one})`).join('')}`;
+};
