@@ -50,6 +50,17 @@ describe('SHUT-05, REC-01: one end or replacement at a time', () => {
     await expect(exclusive.holdAfterRecovery('daemon stop', { clock, withinMs: 1 })).rejects.toThrow('drain');
   });
 
+  it('one that is over in the moment in which its waiting ends is taken once, and can be given back', async () => {
+    const exclusive = new Exclusive(() => 0);
+    const { clock, ring } = alarm();
+    const release = exclusive.hold('recovery');
+    const stop = exclusive.holdAfterRecovery('daemon stop', { clock, withinMs: 1 });
+    ring();
+    release();
+    (await stop)();
+    expect(exclusive.holder).toBeUndefined();
+  });
+
   it('a stop that comes while a worker is being replaced ends that one as well', async () => {
     const daemon = await workingDaemon().start();
     await ticked(daemon);

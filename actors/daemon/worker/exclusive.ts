@@ -63,17 +63,19 @@ export class Exclusive {
   /** As `hold`, but a recovery in progress has this long to come to its next rest. */
   async holdAfterRecovery(verb: string, { clock, withinMs }: Patience): Promise<() => void> {
     if (this.#holder?.verb !== recoveryVerb) return this.hold(verb);
-    let stop = () => {};
     const release = await new Promise<(() => void) | undefined>((resolve) => {
-      const stopClock = clock.wakeAt(clock.monoMs() + withinMs, () => resolve(undefined));
-      // Taken in the call that frees it: whoever is woken by the same call would be quicker than this promise.
-      const forget = this.onFreed(() => resolve(this.tryHold(verb)));
-      stop = () => {
+      const stopClock = clock.wakeAt(clock.monoMs() + withinMs, () => {
+        forget();
+        resolve(undefined);
+      });
+      // Taken in the call that frees it: whoever is woken by the same call would be quicker than this promise. And taken
+      // once: what a promise that is settled already were given, nobody would ever give back.
+      const forget = this.onFreed(() => {
         stopClock();
         forget();
-      };
+        resolve(this.tryHold(verb));
+      });
     });
-    stop();
     return release ?? this.hold(verb);
   }
 
