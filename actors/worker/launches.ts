@@ -39,7 +39,8 @@ export class WorkerLaunches {
     }
   }
 
-  #started(request: WorkerLaunchRequest): Promise<Launch> {
+  /** Also a place for its output that cannot be opened is a launch that fails, and not the end of the worker. */
+  async #started(request: WorkerLaunchRequest): Promise<Launch> {
     const { guardianPath, installationId, scopeDir } = this.#context;
     const files = captureFiles(request.scopeDir);
     const whole = { ...request, guardianPath, installationId, upSocketDir: scopeDir, stdio: files.stdio };
