@@ -8,8 +8,9 @@ import type { ApiError, EventView } from '../../actors/daemon/api/views.ts';
 import { assumptionWords } from '../../actors/daemon/commands/assumeEnded.ts';
 import { inState, isGone } from '../guardian/support/processes.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
-import { failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
+import { failingDaemonCommand, killAt, refuseAt } from '../support/daemonFailpoints.ts';
 import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { damageRow } from '../support/damage.ts';
 import { lostRun } from '../support/guardianLoss.ts';
 import { continueGuardian, loseGuardian, stopGuardian } from '../support/guardianPair.ts';
 
@@ -206,6 +207,33 @@ describe('a quarantine that goes wrong', () => {
     expect(worktreesOf(daemon)).toBe(listed);
     expect(notesIn(daemon)).toEqual([]);
     expect(await daemon.call('worktrees.show', { id: generationId })).toMatchObject({ lifecycle: 'open', path });
+    expect(await daemon.call('recover.assumeEnded', confirmed(scopeId))).toMatchObject({ quarantine: { from: path } });
+  });
+
+  it.each(['note', 'record'])('is left as it is where the %s cannot be read, and the daemon serves', async (what) => {
+    const daemon = await testDaemon().start(failingDaemonCommand());
+    const { scopeId, path, generationId, endRoot } = await lostRun(daemon);
+    await endRoot();
+    await killAt(daemon, { at: 'after_journal_insert', of: 'end.assumed' });
+    await expect(daemon.call('recover.assumeEnded', confirmed(scopeId))).rejects.toMatchObject({ code: 'daemon_gone' });
+    await daemon.process.exited;
+    const [note] = notesIn(daemon);
+    if (what === 'note') writeFileSync(join(daemon.home.stateDir, 'quarantine', note!), '{"generationId":');
+    else damageRow(daemon, generationId);
+    await daemon.start();
+    expect(existsSync(path)).toBe(false);
+    expect(notesIn(daemon)).toEqual([note]);
+    expect(await daemon.call('status', {})).toMatchObject({ lifecycle: 'serving' });
+  });
+
+  it('is taken back at once where the store does not take the commit, and can be asked for again', async () => {
+    const daemon = await testDaemon().start(failingDaemonCommand());
+    const { scopeId, path, endRoot } = await lostRun(daemon);
+    await endRoot();
+    await refuseAt(daemon, { at: 'after_journal_insert', of: 'end.assumed', next: 'before_commit' });
+    expect(await daemon.refusal('recover.assumeEnded', confirmed(scopeId))).toMatchObject({ code: 'store_full' });
+    expect(readFileSync(join(path, 'written'), 'utf8')).toBe('work\n');
+    expect(notesIn(daemon)).toEqual([]);
     expect(await daemon.call('recover.assumeEnded', confirmed(scopeId))).toMatchObject({ quarantine: { from: path } });
   });
 

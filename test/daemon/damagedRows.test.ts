@@ -1,15 +1,7 @@
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { turns } from '../guardian/support/fifo.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
-
-/** Changes a stored snapshot behind the back of its digest; it stays valid JSON with the same meaning. */
-function damage(daemon: TestDaemon, id: string): void {
-  const database = new Database(join(daemon.home.stateDir, 'custody.db'));
-  database.prepare(`UPDATE actors SET snapshot = ' ' || snapshot WHERE id = ?`).run(id);
-  database.close();
-}
+import { damageRow } from '../support/damage.ts';
 
 /** A daemon that was started on a store in which one of the rows of a running launch is damaged. */
 async function damaged(which: 'goalId' | 'generationId' | 'runId' | 'scopeId') {
@@ -21,7 +13,7 @@ async function damaged(which: 'goalId' | 'generationId' | 'runId' | 'scopeId') {
   await turn.ready();
   await daemon.kill();
   const ids = { goalId: goal.goalId, generationId: goal.generationId, runId, scopeId: scopeId! };
-  damage(daemon, ids[which]);
+  damageRow(daemon, ids[which]);
   await daemon.start();
   return { daemon, turn, ...ids };
 }

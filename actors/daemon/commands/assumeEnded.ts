@@ -56,8 +56,7 @@ async function assumed(context: DaemonContext, args: ParsedArguments<'recover.as
     ];
     assertAccepted(await host.submit(drafts));
   } catch (error) {
-    // A commit of which nobody can tell whether it took place is looked up at the next start, and so is the note.
-    if (host.applied(key.eventId).length === 0) await aside.undo();
+    await takenBack(context, key, aside);
     throw error;
   }
   await aside.done();
@@ -118,6 +117,17 @@ async function puttingAside({ host, places }: DaemonContext, generationId: Gener
       },
       error,
     );
+  }
+}
+
+/** Never throws: what kept the commit from taking place is what the caller has to hear. The next start looks at the note. */
+async function takenBack({ host, log }: DaemonContext, key: RequestKey, aside: PutAside): Promise<void> {
+  try {
+    // A commit of which nobody can tell whether it took place is looked up at the next start as well.
+    if (host.applied(key.eventId).length === 0) await aside.undo();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    log.error({ from: aside.from, to: aside.to, code }, 'a worktree that was put aside could not be taken back');
   }
 }
 

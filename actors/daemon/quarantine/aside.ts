@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { z } from 'zod';
 import { syncDirectory } from '../../../pty/launch/slots.ts';
 import { isErrno } from './errno.ts';
 import { type GitMetadata, lockedAt, unlockedAt } from './gitMetadata.ts';
@@ -130,9 +131,26 @@ async function takeBack(note: string, { from, to, gitdir }: Move): Promise<void>
 }
 
 export interface Unfinished {
-  readonly move: Move;
+  readonly note: string;
+  /** Undefined for a note that cannot be read: nobody can tell what was moved, and the note stays for whoever looks. */
+  readonly move: Move | undefined;
   undo(): Promise<void>;
   done(): Promise<void>;
+}
+
+const moveSchema = z.strictObject({
+  generationId: z.string().min(1),
+  from: z.string().startsWith('/'),
+  to: z.string().startsWith('/'),
+  gitdir: z.string(),
+});
+
+async function moveIn(note: string): Promise<Move | undefined> {
+  try {
+    return moveSchema.parse(JSON.parse(await readFile(note, 'utf8')));
+  } catch {
+    return undefined;
+  }
 }
 
 /** What a process that died in the middle has left a note of. */
@@ -142,8 +160,9 @@ export async function unfinishedIn(directory: string): Promise<readonly Unfinish
   return Promise.all(
     notes.map(async (name) => {
       const note = join(directory, name);
-      const move = JSON.parse(await readFile(note, 'utf8')) as Move;
-      return { move, undo: () => takeBack(note, move), done: () => forgotten(note) };
+      const move = await moveIn(note);
+      const undo = async () => move && takeBack(note, move);
+      return { note, move, undo, done: () => forgotten(note) };
     }),
   );
 }

@@ -8,9 +8,14 @@ export async function settleQuarantines({
   places,
   log,
 }: Pick<Runtime, 'host' | 'places' | 'log'>): Promise<void> {
-  for (const { move, undo, done } of await unfinishedIn(places.quarantineDir)) {
-    const generation = intact(host, 'worktreeGeneration', move.generationId);
-    const isCommitted = generation !== undefined && generation !== 'corrupt' && generation.context.path === move.to;
+  for (const { note, move, undo, done } of await unfinishedIn(places.quarantineDir)) {
+    const generation = move && intact(host, 'worktreeGeneration', move.generationId);
+    if (move === undefined || generation === 'corrupt') {
+      // Whether it was committed cannot be told, and a directory that was put aside must not come back by a guess.
+      log.error({ note, generationId: move?.generationId }, 'an interrupted quarantine is left as it is: unreadable');
+      continue;
+    }
+    const isCommitted = generation?.context.path === move.to;
     try {
       await (isCommitted ? done() : undo());
       log.info({ ...move, kept: isCommitted }, 'an interrupted quarantine was settled');
