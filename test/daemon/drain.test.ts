@@ -54,6 +54,8 @@ describe('SHUT-01, SHUT-03: draining without stopping', () => {
       code: 'drain_blocked',
       exitCode: 6,
       details: { settled: [other.scopeId], blocked: [lost.scopeId], unverified: [] },
+      // Nothing is closed afterwards, so there is nothing to resume.
+      next: ['custody processes', `custody recover --assume-ended ${lost.scopeId} --because TEXT`],
     });
     expect(await daemon.call('status', {})).toMatchObject({ lifecycle: 'serving', admission: 'open' });
   });

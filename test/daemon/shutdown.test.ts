@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { calendarClock } from '../../actors/daemon/calendarClock.ts';
+import { openStore } from '../../persistence/store.ts';
 import { testDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, holdAt, killAt } from '../support/daemonFailpoints.ts';
 import { isSame, startReceipt } from '../support/daemonLeftovers.ts';
@@ -51,6 +53,19 @@ describe('SHUT-01, SHUT-03, SHUT-06, STOP-07: stopping the daemon', () => {
 });
 
 describe('SHUT-10, STOP-04: a daemon that dies in the middle of a drain', () => {
+  it('whose record of the stop cannot be read has a successor that looks after the work', async () => {
+    const daemon = await testDaemon().start();
+    const { runId } = await stubborn(daemon, 'one');
+    await daemon.kill();
+    const store = openStore({ stateDir: daemon.home.stateDir, clock: calendarClock, create: false });
+    store.write(() => store.meta.set('shutdown.intent', '{"verb":'));
+    store.close();
+    await daemon.start();
+    expect(await daemon.call('status', {})).toMatchObject({ lifecycle: 'serving', admission: 'open' });
+    expect(await daemon.call('runs.stop', { id: runId })).toMatchObject({ outcome: 'proved' });
+    expect(await daemon.call('daemon.stop', {})).toMatchObject({ stopped: true });
+  });
+
   it('goes on with a stop that was committed and not begun', async () => {
     const daemon = await testDaemon().start(failingDaemonCommand());
     const { runId } = await stubborn(daemon, 'one');

@@ -70,7 +70,7 @@ export async function drainWork(
     root.send({ type: 'drain.ended' });
     release();
   }
-  if (ended.blocked.length > 0) throw drainBlocked(context, ended, 'not everything has ended');
+  if (ended.blocked.length > 0) throw drainBlocked(context, ended, { what: 'not everything has ended' });
   return { data: ended, exitCode: ended.unverified.length + ended.assumed.length > 0 ? 5 : 0 };
 }
 

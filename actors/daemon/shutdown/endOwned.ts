@@ -97,7 +97,7 @@ function isNobodyLeftToEnd(context: DaemonContext, scopeId: string): boolean {
 export function drainBlocked(
   context: Pick<DaemonContext, 'host'>,
   { settled, unverified, blocked, assumed }: Ended,
-  what: string,
+  { what, waysOut = [] }: { readonly what: string; readonly waysOut?: readonly string[] },
 ): OperatingError {
   const cause = blocked.length === 0 ? 'the store took nothing meanwhile' : `${blocked.length} scope(s) are not proved`;
   return new OperatingError({
@@ -105,7 +105,7 @@ export function drainBlocked(
     message: `${what}: ${cause}${blocked.length === 0 ? '' : ' to be gone'}`,
     exitCode: 6,
     retryable: true,
-    next: ['custody processes', 'custody daemon stop --keep-work', 'custody resume', ...lastResorts(context)],
+    next: ['custody processes', ...waysOut, ...lastResorts(context)],
     details: { settled, unverified, blocked, assumed },
   });
 }

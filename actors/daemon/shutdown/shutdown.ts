@@ -3,6 +3,7 @@
  * does anybody end this process (SHUT-05, SHUT-06). With anything left the daemon stays and says what, in `drainBlocked`.
  */
 import { randomUUID } from 'node:crypto';
+import { StoreError } from '../../../persistence/errors.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { type RequestKey, requestKey } from '../commands/requestIds.ts';
 import type { DaemonContext } from '../context.ts';
@@ -47,6 +48,9 @@ export async function shutDown(context: Context, intent: ShutdownIntent, key: Re
   return { ...ended, ...outcome };
 }
 
+/** Admission is closed until somebody decides: to leave the work alone, or to launch again. */
+const waysOut = ['custody daemon stop --keep-work', 'custody resume'];
+
 async function drain(context: Context, intent: ShutdownIntent, key: RequestKey): Promise<Ended> {
   const { root, store, config } = context;
   let ended: Ended;
@@ -63,7 +67,7 @@ async function drain(context: Context, intent: ShutdownIntent, key: RequestKey):
     throw error;
   }
   root.send({ type: 'ownership.rescanned', blocked: ended.blocked });
-  if (lifecycleOf(root) !== 'drained') throw drainBlocked(context, ended, 'the daemon stays');
+  if (lifecycleOf(root) !== 'drained') throw drainBlocked(context, ended, { what: 'the daemon stays', waysOut });
   return ended;
 }
 
@@ -98,7 +102,7 @@ async function handOver(
  */
 export function takeUpShutdown(context: Context): boolean {
   const { store, log } = context;
-  const intent = openIntent(store);
+  const intent = intentOf(context);
   if (intent === undefined) return false;
   if (ownedScopes(context).length === 0) {
     forget(context);
@@ -110,4 +114,15 @@ export function takeUpShutdown(context: Context): boolean {
     log.error({ code: (error as { code?: unknown }).code }, 'the stop that goes on is blocked'),
   );
   return true;
+}
+
+/** A record that cannot be read keeps nobody from looking after the work: the stop can be asked for again. */
+function intentOf({ store, log }: Context): ShutdownIntent | undefined {
+  try {
+    return openIntent(store);
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    log.error({}, 'the record of a stop cannot be read; the stop is not taken up');
+    return undefined;
+  }
 }
