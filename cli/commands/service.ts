@@ -139,8 +139,9 @@ async function settings(places: Places) {
   return loadConfig(places, daemonEnvironment(process.env));
 }
 
+/** For its user alone: parameters that were set in the environment are in it, command lines of checks among them. */
 function writeUnit(unitFile: string, text: string): void {
   mkdirSync(dirname(unitFile), { recursive: true });
-  writeFileSync(`${unitFile}.new`, text, { mode: 0o644 });
+  writeFileSync(`${unitFile}.new`, text, { mode: 0o600 });
   renameSync(`${unitFile}.new`, unitFile);
 }

@@ -1,6 +1,6 @@
 /** The daemon as a service of its user, with a service manager that is a few lines of shell. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -62,6 +62,7 @@ describe('an installed service', () => {
     ]);
     expect(data).toEqual({ unitFile, state: 'ours', active: 'active', enabled: 'enabled', pid: await pidOf() });
     expect((await here.ask(['service', 'status'])).data).toEqual(data);
+    expect(statSync(unitFile).mode & 0o777).toBe(0o600);
     const unit = readFileSync(unitFile, 'utf8');
     expect(unit).toContain('\nKillMode=process\nDelegate=yes\n');
     expect(unit).toContain(`\nEnvironment="CUSTODY_SERVICE_MANAGER=${fake.program}"\n`);
