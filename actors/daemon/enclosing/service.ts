@@ -37,7 +37,8 @@ export class EnclosingProofs {
     if (isLost(scope)) this.#later(scopeId);
     if (!scope.hasTag('capacityReleased')) return;
     const link = { name: 'parentScopeId', value: scopeId };
-    for (const { id } of this.#parts.host.list('executionScope', { released: false, link })) this.#later(id);
+    for (const { id } of [...everyActor(this.#parts.host, 'executionScope', { released: false, link })])
+      this.#later(id);
   }
 
   #later(scopeId: string): void {
