@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { turns } from '../guardian/support/fifo.ts';
@@ -38,6 +39,17 @@ function found(daemon: TestDaemon): Record<Canary, string[]> {
   return holders;
 }
 
+/** Which files hold the token of which the store has the hash: every word that could be one is tried. */
+function tokensIn(daemon: TestDaemon, hash: string): string[] {
+  const isToken = (word: string) => createHash('sha256').update(word).digest('hex') === hash;
+  return [...everyFile(daemon.home.dir)]
+    .filter(({ info }) => info.isFile())
+    .filter(({ path }) =>
+      [...readFileSync(path, 'latin1').matchAll(/(?=([0-9a-f]{64}))/g)].some(([, one]) => isToken(one!)),
+    )
+    .map(({ path }) => relative(daemon.home.stateDir, path));
+}
+
 const bothOf = (guardian: Named): number[] => {
   const { witness, worker } = guardianPair(guardian);
   return [witness.pid, worker!.pid];
@@ -65,7 +77,7 @@ async function failingLaunches(daemon: TestDaemon, goalId: string): Promise<void
   expect(await daemon.refusal('runs.exec', invalid)).toMatchObject({ code: 'invalid_event' });
 }
 
-/** Everything that can be asked without asking for the output itself (PRIV-02). */
+/** Everything that can be asked without asking for the output itself (PRIV-02) or for what the user has configured. */
 async function everyAnswer(daemon: TestDaemon, run: { runId: string; goalId: string }): Promise<string> {
   const answers = [
     await daemon.call('status', {}),
@@ -76,7 +88,6 @@ async function everyAnswer(daemon: TestDaemon, run: { runId: string; goalId: str
     await daemon.call('goals.show', { id: run.goalId, evidence: true, history: true }),
     await daemon.call('worktrees.list', { all: true }),
     await daemon.call('doctor', {}),
-    await daemon.call('config', {}),
     await daemon.events(),
   ];
   return JSON.stringify(answers);
@@ -106,7 +117,7 @@ describe('PRIV-01, PRIV-02: request, environment, arguments and input', () => {
     const visible = [...bothOf(guardian), daemon.pid].map(seenOf).join('\n');
     expect(Object.values(canaries).filter((canary) => visible.includes(canary))).toEqual([]);
     await failingLaunches(daemon, goalId);
-    const answers = await everyAnswer(daemon, { runId, goalId });
+    const answers = `${await everyAnswer(daemon, { runId, goalId })}${JSON.stringify(await daemon.call('config', {}))}`;
     expect(Object.values(canaries).filter((canary) => answers.includes(canary))).toEqual([]);
 
     const output = join('scopes', scopeId!, 'stdout.log');
@@ -161,6 +172,34 @@ describe('PRIV-01, PRIV-02: request, environment, arguments and input', () => {
     expect(found(daemon)).toEqual(nowhere);
   });
 
+  it('of a check and of the worker that runs it are nowhere, and neither is the token of the worker', async () => {
+    const { argument, environment, input } = canaries;
+    const daemon = testDaemon();
+    const turn = turns(daemon.home.dir);
+    const script = `echo $$ > "${turn.paths[0]}"; read line < "${turn.paths[1]}"`;
+    Object.assign(daemon.home.env, {
+      CUSTODY_CHECKS: JSON.stringify({ '*': ['sh', '-c', script, input, argument] }),
+      CUSTODY_TICK_INTERVAL_MS: '50',
+      SECRET: environment,
+    });
+    await daemon.start();
+    const { goalId } = await daemon.goal();
+    await turn.ready();
+    const { runs } = await daemon.call('runs.list', {});
+    const { worker } = await daemon.call('status', {});
+    const { guardian } = startReceipt(daemon.scopeDir(worker.scopeId!))!;
+    const visible = [...bothOf(guardian), worker.pid!].map(seenOf).join('\n');
+    const told = `${visible}\n${await everyAnswer(daemon, { runId: runs[0]!.runId, goalId })}`;
+    expect(Object.values(canaries).filter((canary) => told.includes(canary))).toEqual([]);
+    await turn.release();
+    await daemon.event({ actor: goalId, type: 'receipt.recorded' });
+    await daemon.kill('SIGTERM');
+    expect(found(daemon)).toEqual({ request: [], environment: [], argument: [], input: [] });
+    const [hash] = told.match(/(?<=launchTokenHash[^0-9a-f]+)[0-9a-f]{64}/) ?? [];
+    expect(hash).toBeDefined();
+    expect(tokensIn(daemon, hash!)).toEqual([]);
+  });
+
   it('the search finds what is there: a label is kept, in the database and nowhere else', async () => {
     const daemon = await testDaemon().start();
     const { goalId } = await daemon.goal();
@@ -169,5 +208,8 @@ describe('PRIV-01, PRIV-02: request, environment, arguments and input', () => {
     const holders = found(daemon).argument;
     expect(holders.length).toBeGreaterThan(0);
     expect(holders.filter((path) => !path.startsWith('custody.db'))).toEqual([]);
+    const token = 'f'.repeat(63).padEnd(64, '0');
+    writeFileSync(join(daemon.home.stateDir, 'careless'), `a: ${token}`);
+    expect(tokensIn(daemon, createHash('sha256').update(token).digest('hex'))).toEqual(['careless']);
   });
 });
