@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { surveyed } from '../../actors/observe/linux/census.ts';
+import { missesOnly, surveyed } from '../../actors/observe/linux/census.ts';
 import { createProcReader } from '../../actors/observe/linux/proc.ts';
 
 interface Made {
@@ -35,9 +35,14 @@ it('threads of the kernel and what has ended and waits for its parent are nobody
   const program = { state: 'S', threads: 1, runs: true };
   const kernelThread = { state: 'I', threads: 1, runs: false };
   const corpse = { state: 'Z', threads: 1, runs: false };
-  expect(surveyOf(program, kernelThread, corpse)).toEqual({ looked: 1, skipped: 0 });
+  expect(surveyOf(program, kernelThread, corpse)).toEqual({ looked: 1, skipped: [] });
 });
 
 it('one whose first thread has ended and whose others have not is passed over', () => {
-  expect(surveyOf({ state: 'Z', threads: 2, runs: false })).toEqual({ looked: 0, skipped: 1 });
+  expect(surveyOf({ state: 'Z', threads: 2, runs: false })).toEqual({ looked: 0, skipped: [1] });
+});
+
+it('nothing is missing of a survey that misses those alone whose place is known', () => {
+  const known = new Set([1, 2]);
+  expect([[], [1], [1, 2], [2, 3]].map((skipped) => missesOnly({ skipped }, known))).toEqual([true, true, true, false]);
 });

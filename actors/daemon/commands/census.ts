@@ -5,7 +5,7 @@
  */
 import { realpathSync } from 'node:fs';
 import { descendantsOf } from '../../observe/lineage.ts';
-import type { Survey } from '../../observe/linux/census.ts';
+import { missesOnly, type Survey } from '../../observe/linux/census.ts';
 import { everyActor, intact } from '../../runtime/actorAccess.ts';
 import type { CensusView, EscapeeView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
@@ -25,13 +25,14 @@ export function censusOf(context: DaemonContext): CensusView {
     variable: scopeVariable,
     directories: [...worktrees.keys()],
   });
-  const escapees = escapeesIn(context, survey, { infrastructure, worktrees });
+  const ours = descendantsOf(survey.processes, [...infrastructure.map(({ pid }) => pid), ...guardiansOf(context)]);
+  const escapees = escapeesIn(context, survey, { ours, worktrees });
   return {
     infrastructure,
     escapees: escapees.slice(0, mostNamed),
     escapeesTotal: escapees.length,
     looked: survey.looked,
-    complete: survey.skipped === 0,
+    complete: missesOnly(survey, ours),
   };
 }
 
@@ -63,18 +64,18 @@ function realPath(path: string): string {
 }
 
 interface Known {
-  readonly infrastructure: CensusView['infrastructure'];
+  /** What serves, every guardian, and all that descends from them. */
+  readonly ours: ReadonlySet<number>;
   readonly worktrees: ReadonlyMap<string, string>;
 }
 
-function escapeesIn(context: DaemonContext, survey: Survey, { infrastructure, worktrees }: Known): EscapeeView[] {
+function escapeesIn(context: DaemonContext, survey: Survey, { ours, worktrees }: Known): EscapeeView[] {
   const { host, adapter } = context;
-  const accounted = descendantsOf(survey.processes, [...infrastructure.map(({ pid }) => pid), ...guardiansOf(context)]);
   return survey.traces.flatMap(({ process: { pid, ppid }, value, directory }) => {
     // Another installation of the same user has scopes of its own.
     const isOurs = value !== undefined && intact(host, 'executionScope', value) !== undefined;
     const generationId = directory === undefined ? null : (worktrees.get(directory) ?? null);
-    if (accounted.has(pid) || (!isOurs && generationId === null)) return [];
+    if (ours.has(pid) || (!isOurs && generationId === null)) return [];
     const name = adapter.nameOf(pid);
     return [{ pid, ppid, ...(name === undefined ? {} : { name }), scopeId: isOurs ? value : null, generationId }];
   });

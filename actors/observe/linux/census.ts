@@ -89,7 +89,7 @@ export interface Survey {
   readonly traces: readonly Trace[];
   readonly looked: number;
   /** Of this user, and not to be looked into: they have ended meanwhile, changed their user, or are too many. */
-  readonly skipped: number;
+  readonly skipped: readonly number[];
 }
 
 /** Nobody waits for more: at some ten microseconds each, this is a fraction of a second. */
@@ -101,6 +101,7 @@ export function surveyed(proc: ProcReader, procRoot: string, request: SurveyRequ
   const own = processes.filter(({ uid, isHollow }) => uid === request.uid && !isHollow);
   const buffer = Buffer.allocUnsafe(environmentBytes);
   const traces: Trace[] = [];
+  const skipped = own.slice(mostLooked).map(({ pid }) => pid);
   let looked = 0;
   for (const process of own.slice(0, mostLooked)) {
     try {
@@ -111,10 +112,15 @@ export function surveyed(proc: ProcReader, procRoot: string, request: SurveyRequ
       if (value !== undefined || at !== undefined) traces.push({ process, value, directory: at });
     } catch {
       // It has ended, or is not ours to look into.
+      skipped.push(process.pid);
     }
   }
-  return { processes, traces, looked, skipped: own.length - looked };
+  return { processes, traces, looked, skipped };
 }
+
+/** Guardians let nobody but root look into them (PR_SET_DUMPABLE), and need not be: where they belong is known. */
+export const missesOnly = ({ skipped }: Pick<Survey, 'skipped'>, known: ReadonlySet<number>): boolean =>
+  skipped.every((pid) => known.has(pid));
 
 function variableIn(environment: Buffer, name: string): string | undefined {
   const entry = environment
