@@ -4,8 +4,9 @@
  * recovery turns into a duplicate, so a crash in the middle costs nothing.
  */
 import type { ScopeSnapshot } from '../../machines/executionScope.ts';
+import { HostError } from '../host/hostError.ts';
 import type { Draft } from '../host/outcome.ts';
-import { everyActor } from '../runtime/actorAccess.ts';
+import { everyActor, required } from '../runtime/actorAccess.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { draft } from '../runtime/submission.ts';
 import type { Findings } from './findings.ts';
@@ -34,7 +35,7 @@ export async function recover(parts: Parts): Promise<RecoveryCounts> {
       parts.findings.add({
         scopeId: id,
         code: 'record_corrupt',
-        detail: 'its stored record does not match its digest',
+        detail: whyUnreadable(parts.host, id),
       });
     } else {
       counts[await recoverScope(parts, snapshot)] += 1;
@@ -42,6 +43,17 @@ export async function recover(parts: Parts): Promise<RecoveryCounts> {
   }
   parts.log.info(counts, 'recovered');
   return counts;
+}
+
+/** It is damaged, or another version has written it: what to do differs, and nobody shall restore a backup for the latter. */
+function whyUnreadable(host: Parts['host'], scopeId: string): string {
+  try {
+    required(host, 'executionScope', scopeId);
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    return error.code === 'actor_corrupt' ? 'its stored record does not match its digest' : error.message;
+  }
+  return 'its stored record can be read again';
 }
 
 async function recoverScope(parts: Parts, scope: ScopeSnapshot): Promise<'adopted' | 'abandoned' | 'proved'> {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { rowDigest } from '../../persistence/digest.ts';
 import { turns } from '../guardian/support/fifo.ts';
 import { testDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand } from '../support/daemonFailpoints.ts';
@@ -41,7 +42,11 @@ describe('OWN-10, ruling 27: a damaged row', () => {
     const { health, capacity } = await daemon.call('status', {});
     expect(health.state).toBe('ownership_unverified');
     expect(health.reasons).toContainEqual(
-      expect.objectContaining({ scopeId: damaged.scopeId, code: 'record_corrupt' }),
+      expect.objectContaining({
+        scopeId: damaged.scopeId,
+        code: 'record_corrupt',
+        detail: 'its stored record does not match its digest',
+      }),
     );
     expect([...capacity.scopeIds].sort()).toEqual([damaged.scopeId, intact.scopeId].sort());
     expect(await daemon.scope(damaged.scopeId)).toMatchObject({ holdsSlot: true, assessment: { state: 'unverified' } });
@@ -59,4 +64,28 @@ describe('OWN-10, ruling 27: a damaged row', () => {
       detail: expect.stringContaining(damaged.scopeId!),
     });
   });
+});
+
+it('a record of a newer version is called that, and not damaged: no backup has to be restored for it', async () => {
+  const daemon = await testDaemon().start();
+  const { goalId } = await daemon.goal();
+  const turn = turns(daemon.home.dir);
+  const { scopeId } = await daemon.exec(goalId, `read line < "${turn.paths[1]}"`);
+  await daemon.kill('SIGTERM');
+  const database = new Database(join(daemon.home.stateDir, 'custody.db'));
+  const row = database.prepare('SELECT * FROM actors WHERE id = ?').get(scopeId) as Readonly<
+    Record<'actor' | 'kind' | 'version' | 'settled' | 'released' | 'snapshot', string | number>
+  >;
+  const definition = database
+    .prepare("INSERT INTO definitions (kind, version, structural_hash) VALUES ('executionScope', 999, 'x')")
+    .run().lastInsertRowid;
+  const { actor, kind, version, settled, released, snapshot } = row;
+  const digest = rowDigest(actor, kind, scopeId!, 999, 'x', version, settled, released, snapshot);
+  database.prepare('UPDATE actors SET definition = ?, digest = ? WHERE id = ?').run(definition, digest, scopeId);
+  database.close();
+  await daemon.start();
+  const { health } = await daemon.call('status', {});
+  const detail = expect.stringMatching(/was written by version 999 of its chart/);
+  expect(health.reasons).toContainEqual(expect.objectContaining({ scopeId, code: 'record_corrupt', detail }));
+  await turn.release();
 });

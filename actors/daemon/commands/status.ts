@@ -126,7 +126,7 @@ const corruptView = (scopeId: string): ScopeView => ({
   coverage: 'unreadable',
   workload: 'unreadable',
   termination: 'unreadable',
-  summary: 'its stored record does not match its digest; it keeps its slot',
+  summary: 'its stored record cannot be used; it keeps its slot',
   holdsSlot: true,
   guardianPid: null,
   workloadPid: null,
