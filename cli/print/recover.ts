@@ -10,7 +10,8 @@ import { spaced, stateInWords } from './words.ts';
 /** `ticking, pid 4711`, `stalled for 40 s`, `none`. */
 export function workerCell({ wanted, state, pid, tickAgeMs, recovery }: WorkerView, style: Style): Cell {
   if (state === 'none') return { text: 'none (no checks are configured)', paint: style.dim };
-  const who = pid === null ? '' : `, pid ${pid}`;
+  // While one is replaced, the pid on record is that of its predecessor.
+  const who = pid === null || (state === 'starting' && recovery.phase !== 'idle') ? '' : `, pid ${pid}`;
   const since = state === 'stalled' && tickAgeMs !== null ? ` for ${duration(tickAgeMs)}` : '';
   const phase = recovery.phase === 'idle' ? '' : `, recovery ${stateInWords(recovery.phase)}`;
   const paint = state === 'ticking' ? style.green : wanted ? style.yellow : style.dim;

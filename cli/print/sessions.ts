@@ -6,7 +6,7 @@ import { duration, size } from './quantity.ts';
 import { runLines } from './runs.ts';
 import type { Style } from './style.ts';
 import { type Cell, fields, table } from './table.ts';
-import { result, spaced } from './words.ts';
+import { result, spaced, stateInWords } from './words.ts';
 
 /** One line of a terminal each, for ordinary ids; `sessions show` has the rest. */
 export const sessionTable = ({ sessions }: CallResults['sessions.list'], style: Style): string[] =>
@@ -114,9 +114,11 @@ export const resizedLines = ({ sessionId, cols, rows }: CallResults['sessions.re
   line`${sessionId} is ${cols}x${rows}`,
 ];
 
-/** `running.needsInput` is the place in a chart; people read `needs input`. */
-const work = ({ workload }: SessionView): string =>
-  (workload.split('.').at(-1) as string).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+/** `running.needsInput` is the place in a chart; people read `needs input`, and of what is final that it has ended. */
+function work({ workload }: SessionView): string {
+  const state = workload.split('.').at(-1) as string;
+  return state === 'final' ? 'ended' : stateInWords(state);
+}
 
 /** An agent that has reported is ended by its guardian: the signal is how, and the report is what. */
 function end({ result: view, structured, firstFailure }: SessionView): string | null {
@@ -140,7 +142,7 @@ function capture({ capture: state, bytes, missing }: SessionView, style: Style):
 }
 
 const scope = ({ scope: state }: SessionView, style: Style): Cell =>
-  state === 'unverified' ? { text: state, paint: style.red } : spaced(state);
+  state === 'unverified' ? { text: state, paint: style.red } : state === 'unsettled' ? 'not proved' : spaced(state);
 
 /** Whoever stops a session wants its end, and nothing has failed. */
 const endedBy = (failure: SessionView['firstFailure']): string =>

@@ -140,7 +140,7 @@ it('sessions are one line of an ordinary terminal each', () => {
   const unfit = { ...killed, structured: null, firstFailure: { cause: 'result', reason: 'schema_invalid' } };
   const lines = sessionTable({ sessions: [session, over, killed, reported, unfit] as never }, plain);
   expect(lines.map(displayWidth).filter((width) => width > 80)).toEqual([]);
-  expect(lines[1]).toMatch(/needs input +118 MiB +unsettled +59s +G0123456789 +review/);
+  expect(lines[1]).toMatch(/needs input +118 MiB +not proved +59s +G0123456789 +review/);
   expect(lines[3]).toMatch(/SIGKILL +118 MiB, cut/);
   expect(lines[4]).toMatch(/reported +118 MiB, cut/);
   expect(lines[5]).toMatch(/bad result +118 MiB, cut/);
@@ -160,6 +160,7 @@ it('a session of which something is missing is never called complete', () => {
   expect(told).toMatch(/^output +read to the end, 5 B, missing: oldest dropped$/m);
   expect(told).not.toContain('complete');
   expect(whole).toMatch(/^output +complete, 5 B$/m);
+  expect(whole).toMatch(/^work +ended$/m);
 });
 
 it('processes stand under the scope that theirs is nested in, and a name that a process chose does no harm', () => {
@@ -244,12 +245,14 @@ it('health names the scope, and what to try once', () => {
 it('what is recovered is said in words, and what is over as what is over', () => {
   const lines = (phase: string) => {
     const recovery = { phase, reason: 'worker_exited', attempts: 0, retryInMs: null, evidence: [] };
-    const worker = { wanted: true, state: 'starting', pid: null, tickAgeMs: null, recovery };
+    const worker = { wanted: true, state: 'starting', pid: 4711, tickAgeMs: null, recovery };
     return recoverLines({ worker, blockers: [], explanation: 'x' } as never, plain).join('\n');
   };
   expect(lines('awaitingTick')).toMatch(
     /recovery awaiting tick\nrecovery +awaiting tick\nbegan because +worker exited/,
   );
+  expect(lines('awaitingTick')).not.toContain('pid 4711');
+  expect(lines('idle')).toContain('pid 4711');
   expect(lines('idle')).toContain('last one because  worker exited');
 });
 
