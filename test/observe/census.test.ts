@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { missesOnly, surveyed } from '../../actors/observe/linux/census.ts';
+import { missesOnly } from '../../actors/observe/lineage.ts';
+import { surveyed } from '../../actors/observe/linux/census.ts';
 import { createProcReader } from '../../actors/observe/linux/proc.ts';
 
 interface Made {
@@ -44,5 +45,5 @@ it('one whose first thread has ended and whose others have not is passed over', 
 
 it('nothing is missing of a survey that misses those alone whose place is known', () => {
   const known = new Set([1, 2]);
-  expect([[], [1], [1, 2], [2, 3]].map((skipped) => missesOnly({ skipped }, known))).toEqual([true, true, true, false]);
+  expect([[], [1], [1, 2], [2, 3]].map((skipped) => missesOnly(skipped, known))).toEqual([true, true, true, false]);
 });

@@ -4,8 +4,8 @@
  * and a directory left. It is made for the moment and kept nowhere.
  */
 import { realpathSync } from 'node:fs';
-import { descendantsOf } from '../../observe/lineage.ts';
-import { missesOnly, type Survey } from '../../observe/linux/census.ts';
+import { descendantsOf, missesOnly } from '../../observe/lineage.ts';
+import type { Survey } from '../../observe/linux/census.ts';
 import { everyActor, intact } from '../../runtime/actorAccess.ts';
 import type { CensusView, EscapeeView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
@@ -32,7 +32,7 @@ export function censusOf(context: DaemonContext): CensusView {
     escapees: escapees.slice(0, mostNamed),
     escapeesTotal: escapees.length,
     looked: survey.looked,
-    complete: missesOnly(survey, ours),
+    complete: missesOnly(survey.skipped, ours),
   };
 }
 

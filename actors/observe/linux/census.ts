@@ -118,10 +118,6 @@ export function surveyed(proc: ProcReader, procRoot: string, request: SurveyRequ
   return { processes, traces, looked, skipped };
 }
 
-/** Guardians let nobody but root look into them (PR_SET_DUMPABLE), and need not be: where they belong is known. */
-export const missesOnly = ({ skipped }: Pick<Survey, 'skipped'>, known: ReadonlySet<number>): boolean =>
-  skipped.every((pid) => known.has(pid));
-
 function variableIn(environment: Buffer, name: string): string | undefined {
   const entry = environment
     .toString('latin1')
