@@ -112,26 +112,44 @@ static bool read_numbers(int fd, struct members *list) {
   return got == 0;
 }
 
+/* By pid. False: not known, or somebody has divided the cgroup further. */
+static bool read_group(const struct guardian *g, struct members *list) {
+  members_free(list);
+  int fd = says(g, "cgroup.stat", "nr_descendants 0\n") ? openat(g->cgroup, "cgroup.procs", O_RDONLY | O_CLOEXEC) : -1;
+  bool done = fd >= 0 && read_numbers(fd, list);
+  if (fd >= 0) close(fd);
+  members_sort(list);
+  return done;
+}
+
 /*
  * Reads who is in the frozen cgroup; nobody there can run, leave by itself or be born. False: the kernel has not stopped
  * everybody yet. When that takes too long, or somebody has divided the cgroup further, it is thawed and not used.
  */
 bool cgroup_settled(struct guardian *g) {
-  struct members *list = &g->drain.cgroup;
   bool is_frozen = says(g, "cgroup.events", "frozen 1\n");
   if (!is_frozen && now_ms() < g->drain.cgroup_until) return false;
-  int fd = is_frozen && says(g, "cgroup.stat", "nr_descendants 0\n") ? openat(g->cgroup, "cgroup.procs", O_RDONLY | O_CLOEXEC) : -1;
-  members_free(list);
-  if (fd < 0 || !read_numbers(fd, list)) cgroup_thaw(g);
-  if (fd >= 0) close(fd);
-  members_sort(list);
+  if (!is_frozen || !read_group(g, &g->drain.cgroup)) cgroup_thaw(g);
   return true;
 }
 
 bool cgroup_stops(const struct guardian *g, pid_t pid) { return members_search(&g->drain.cgroup, pid, 0) != NULL; }
 
-/* True: whoever is in it has been sent SIGKILL. Asked only when all of them were found in the tree, too. */
-bool cgroup_kill(struct guardian *g) { return g->drain.cgroup_stops && put(g, "cgroup.kill", "1", 1); }
+/* Whoever is frozen can only have been moved by somebody else. */
+static bool is_as_it_was(const struct guardian *g) {
+  const struct members *before = &g->drain.cgroup;
+  struct members now = {0};
+  bool same = read_group(g, &now) && now.count == before->count;
+  for (size_t at = 0; same && at < now.count; at++) same = now.list[at].pid == before->list[at].pid;
+  members_free(&now);
+  return same;
+}
+
+/*
+ * True: whoever is in it has been sent SIGKILL. Asked only when all of them were found in the tree, too; where somebody has
+ * been moved since, everybody is dealt with one by one.
+ */
+bool cgroup_kill(struct guardian *g) { return g->drain.cgroup_stops && is_as_it_was(g) && put(g, "cgroup.kill", "1", 1); }
 
 static void remove_below(int dir, int depth) {
   DIR *stream = depth < DEPTH_MAX ? fdopendir(dup(dir)) : NULL;
@@ -147,9 +165,13 @@ static void remove_below(int dir, int depth) {
   closedir(stream);
 }
 
-/* Once nobody is left who could be in it, with what the workload has made inside. */
+/*
+ * Once nobody of the tree is left who could be in it, with what the workload has made inside. Whoever else was moved into
+ * it keeps it there, and must run on.
+ */
 void cgroup_remove(struct guardian *g) {
   if (g->cgroup_parent < 0) return;
+  cgroup_thaw(g);
   if (g->cgroup >= 0) remove_below(g->cgroup, 0);
   let_go(&g->cgroup);
   unlinkat(g->cgroup_parent, g->scope, AT_REMOVEDIR);

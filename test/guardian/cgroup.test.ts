@@ -47,9 +47,9 @@ async function swarm(kind: string, count = 1, changes: LaunchChanges = {}): Prom
   return found;
 }
 
+const stopsAt = (step: string) => wrapped(workDirectory(), ['step', `stop:${step}`], guardianBuiltWith('TEST_STEPS'));
 /** A guardian that stops where everything has been frozen and nothing been killed. */
-const stopsWhenFrozen = (directory: string) =>
-  wrapped(directory, ['step', 'stop:frozen'], guardianBuiltWith('TEST_STEPS'));
+const stopsWhenFrozen = () => stopsAt('frozen');
 
 describe('a workload in a cgroup of its own (linux case 68)', () => {
   it.each([
@@ -74,7 +74,7 @@ describe('a workload in a cgroup of its own (linux case 68)', () => {
   });
 
   it('nobody is stopped one by one', async ({ annotate }) => {
-    const { scope, delegated, own } = await swarm('crowd', 5, { guardianPath: stopsWhenFrozen(workDirectory()) });
+    const { scope, delegated, own } = await swarm('crowd', 5, { guardianPath: stopsWhenFrozen() });
     const { members } = await (await scope.control()).members();
     await annotate(delegated === undefined ? 'no cgroup v2 can be made here: all by sweeps' : 'by cgroup v2');
     const ending = terminated(scope);
@@ -132,7 +132,7 @@ describe('a workload in a cgroup of its own (linux case 68)', () => {
 
 describe('the cgroup and the tree are not the same', () => {
   it('whoever was moved out of it is stopped before anybody is killed', async () => {
-    const { scope, delegated } = await swarm('crowd', 3, { guardianPath: stopsWhenFrozen(workDirectory()) });
+    const { scope, delegated } = await swarm('crowd', 3, { guardianPath: stopsWhenFrozen() });
     const { members } = await (await scope.control()).members();
     const moved = members.at(-1)!.pid;
     if (delegated !== undefined) moveInto(delegated, moved);
@@ -158,6 +158,25 @@ describe('the cgroup and the tree are not the same', () => {
     expect(survives).toBe(true);
     expect(await stranger.signalsSeen()).toBe(0);
   });
+
+  it.each(['frozen', 'killed'])(
+    'whoever is moved into it after that, at `%s`, is left alone, too, and not frozen for ever',
+    async (step) => {
+      const stranger = await bystander();
+      const { scope, delegated, own } = await swarm('crowd', 3, { guardianPath: stopsAt(step) });
+      const ending = terminated(scope);
+      await inState(scope.launch.pid, 'T');
+      if (delegated !== undefined) moveInto(own, stranger.pid);
+      continueGuardian(scope.launch.pid);
+      expect((await ending).at(-1)).toEqual({ event: 'settled', exit: 0 });
+      expect(isAlive(stranger.pid)).toBe(true);
+      if (delegated !== undefined) {
+        expect(cgroupFile(own, 'cgroup.freeze')).toBe('0');
+        moveInto(delegated, stranger.pid);
+      }
+      expect(await stranger.signalsSeen()).toBe(0);
+    },
+  );
 
   it('and would be killed, if the two were not compared', async () => {
     const { survives, isUsed } = await visited(guardianBuiltWith('WITHOUT_FOREIGN_CHECK'));
