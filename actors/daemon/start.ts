@@ -257,14 +257,14 @@ function wire(
   const findings = new Findings(() => runtime.clock.now().wallMs, isProved);
   const receipts = createReceiptService({ ...runtime, findings });
   const deadlines = createDeadlineService(runtime);
-  const observation = createObservationService({ ...runtime, findings, receipts });
+  const guardians = createGuardianTalk({ ...runtime, findings });
+  const observation = createObservationService({ ...runtime, findings, receipts, guardians });
   const outputDisk = createOutputDisk(runtime);
   const slotPool = new SlotPool(runtime.places.scopesDir);
   const ptyHostLink = new HostLink(runtime);
   const isLaunching = (scopeId: string) => pendingLaunches.get(scopeId) !== undefined;
   const sessions = new SessionService({ ...runtime, link: ptyHostLink, isLaunching });
   const sessionDeadlines = createSessionDeadlines({ ...runtime, sessions });
-  const guardians = createGuardianTalk({ ...runtime, findings });
   const closeTerminal = (scopeId: string) => sessions.closeTerminalOf(scopeId);
   const residents = new ResidentService({ ...runtime, guardians, closeTerminal });
   const remoteLaunches = new RemoteLaunches(runtime.clock);

@@ -225,10 +225,10 @@ const dyingMs = 2_000;
 
 async function isGuardianGone(parts: DrainParts, { context }: ScopeSnapshot, { code }: ControlError): Promise<boolean> {
   const { guardian } = context;
-  if (guardian === null) return false;
+  // One that accepted the connection and says nothing is there, whichever of its two processes is left to be stopped.
+  if (guardian === null || code === 'unresponsive') return false;
   const isGone = () => parts.adapter.observe(guardian).result === 'ended';
   const untilMonoMs = parts.clock.monoMs() + dyingMs;
-  // One that accepted the connection and says nothing is not on its way out.
-  if (code !== 'unresponsive') await grace(parts, () => untilMonoMs, isGone);
+  await grace(parts, () => untilMonoMs, isGone);
   return isGone();
 }

@@ -1,13 +1,16 @@
 /** A guardian of which one process is killed (linux case 22): what the daemon makes of the half that is left. */
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { turns } from '../guardian/support/fifo.ts';
+import { holdInShell, turns } from '../guardian/support/fifo.ts';
 import { expectWhole, halves, loseHalf } from '../guardian/support/halves.ts';
-import { isGone } from '../guardian/support/processes.ts';
+import { innerScope } from '../guardian/support/nestedScopes.ts';
+import { inState, isAlive, isGone } from '../guardian/support/processes.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { failingDaemonCommand, holdAt } from '../support/daemonFailpoints.ts';
-import { startReceipt } from '../support/daemonLeftovers.ts';
+import { signalVerified, startReceipt } from '../support/daemonLeftovers.ts';
+import { continueGuardian, stopGuardian } from '../support/guardianPair.ts';
 import { opened, over, recorded, shows, typed } from './support/terminals.ts';
 
 /** A run that is held, and whose guardian has lost one half. */
@@ -71,6 +74,51 @@ describe('22 the witness of a guardian is killed', () => {
       data: { outcome: 'proved', assessment: { state: 'exited', proof: 'own_receipt' } },
     });
     await isGone(left.pid);
+  });
+});
+
+describe('22 the witness of a guardian is killed, and a drain by its worker stalls', () => {
+  it('is asked for again as long as the worker answers (L-02)', async () => {
+    const daemon = await testDaemon().start();
+    const { goalId } = await daemon.goal();
+    const [work, order, end] = ['work', 'order', 'end'].map((name) => turns(daemon.home.dir, name));
+    const script = `trap '' TERM; read line < '${order!.paths[1]}'; eval "$line" & ${holdInShell(end!)}`;
+    const { runId, scopeId } = await daemon.exec(goalId, script);
+    const argv = ['sh', '-c', holdInShell(work!)];
+    const inner = await innerScope(join(daemon.home.dir, 'inner'), daemon.scopeDir(scopeId), { argv });
+    await writeFile(order!.paths[1], `${inner.command}\n`);
+    await work!.ready();
+    await end!.ready();
+    const { guardian } = startReceipt(inner.directory)!;
+    stopGuardian(guardian);
+    await loseHalf(startReceipt(daemon.scopeDir(scopeId))!.guardian.pid, 'witness');
+    expect(await daemon.attempt('runs.stop', { id: runId, graceMs: 0, budgetMs: 400 })).toMatchObject({
+      ok: true,
+      data: { outcome: 'stopped_unverified' },
+    });
+    continueGuardian(guardian);
+    await daemon.event({ actor: scopeId!, type: 'guardian.exitReceipt' });
+    expect(await daemon.proved(runId)).toMatchObject({ scope: { state: 'exited', proof: 'own_receipt' } });
+  });
+});
+
+describe('22 the witness of a guardian is killed, and its worker is stopped', () => {
+  it('silence is no absence: nobody of the tree is signalled past it, and a later stop is proved (ruling 9, SHUT-03)', async () => {
+    const daemon = await testDaemon({ env: { CUSTODY_RESPONSE_MS: '500' } }).start();
+    const { runId, scopeId, left } = await halved(daemon, 'witness');
+    const { workload } = startReceipt(daemon.scopeDir(scopeId))!;
+    signalVerified(left, 'SIGSTOP');
+    await inState(left.pid, 'T');
+    expect(await daemon.attempt('runs.stop', { id: runId, graceMs: 0 })).toMatchObject({ ok: true, exitCode: 5 });
+    const [failure] = await daemon.events({ actor: scopeId, type: 'drain.inspectionFailed' });
+    expect(failure?.payload).toMatchObject({ reasonCode: 'guardian_unresponsive' });
+    expect(isAlive(workload.pid)).toBe(true);
+    signalVerified(left, 'SIGCONT');
+    expect(await daemon.attempt('runs.stop', { id: runId, graceMs: 0 })).toMatchObject({
+      ok: true,
+      exitCode: 0,
+      data: { assessment: { state: 'exited', proof: 'own_receipt' } },
+    });
   });
 });
 

@@ -13,11 +13,13 @@ import { createSequence, type Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
 import { retryPauses } from '../config.ts';
 import type { Findings } from '../findings.ts';
+import type { GuardianTalk } from '../guardianTalk.ts';
 import type { ReceiptService } from './receiptService.ts';
 
 type Parts = Pick<Runtime, 'host' | 'store' | 'clock' | 'log' | 'config'> & {
   readonly findings: Findings;
   readonly receipts: ReceiptService;
+  readonly guardians: GuardianTalk;
 };
 
 export interface ObservationService {
@@ -30,7 +32,7 @@ const guardianKey = (scopeId: string): string => `a:${scopeId}`;
 const workloadKey = (runId: string): string => `b:${runId}`;
 
 export function createObservationService(parts: Parts): ObservationService {
-  const { host, store, clock, config, findings, receipts } = parts;
+  const { host, store, clock, config, findings, receipts, guardians } = parts;
   const stalled = new Backoff(retryPauses(config));
   const nextId = createSequence(store);
   const watched = new WatchedScopes(host);
@@ -51,7 +53,7 @@ export function createObservationService(parts: Parts): ObservationService {
     if (sample.result === 'ended') await receipts.look(scopeId);
     const scope = openScope(host, scopeId);
     if (scope === undefined) return [];
-    const again = isAbleToDrain(sample) ? drainAgain(scope) : [];
+    const again = await drainAgain(scope, sample);
     const facts = guardianFacts(sample);
     if (isKnown(scope, facts)) return again;
     const to = ['executionScope', scopeId] as const;
@@ -59,13 +61,18 @@ export function createObservationService(parts: Parts): ObservationService {
     return [draft('guardian.observed', { to, payload: facts, by: 'reconciler', eventId }), ...again];
   }
 
-  /** An end that was asked for and stalled is asked for again while the guardian lives, with a growing pause (L-02). */
-  function drainAgain(scope: ScopeSnapshot): Draft[] {
+  /**
+   * An end that was asked for and stalled is asked for again while the guardian lives, with a growing pause (L-02). Of one
+   * whose recorded process has gone the other one may be left (linux case 22), which only its answer shows.
+   */
+  async function drainAgain(scope: ScopeSnapshot, sample: Observed['sample']): Promise<Draft[]> {
     const { scopeId, drain } = scope.context;
     if (drain === null || !scope.matches({ termination: 'stalled' })) return [];
     const nowMonoMs = clock.monoMs();
+    if (!isAbleToDrain(sample) && sample.result !== 'ended') return [];
     if (!stalled.isDue(scopeId, nowMonoMs)) return [];
     stalled.failed(scopeId, nowMonoMs);
+    if (sample.result === 'ended' && (await guardians.members(scopeId)) === undefined) return [];
     const payload = { cause: drain.cause, requestId: drain.requestId };
     const to = ['executionScope', scopeId] as const;
     return [draft('drain.requested', { to, payload, by: 'reconciler', eventId: nextId(`dr:${scopeId}`) })];
