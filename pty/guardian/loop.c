@@ -122,5 +122,6 @@ int guard(struct guardian *g) {
   while (g->phase == LINGERING) turn(g);
   control_close(g);
   link_linger(g);
+  witness_continue(g); /* it has to take our exit code, and nothing is left that its being stopped could tell anybody */
   return g->code;
 }

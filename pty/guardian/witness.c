@@ -94,7 +94,7 @@ static void stand_by(struct guardian *g, pid_t worker, int worker_fd) {
 
 #endif
 
-/* The worker has been continued: so is a witness that stopped with it. */
+/* The worker has been continued, or is done: so is a witness that is stopped. */
 void witness_continue(const struct guardian *g) {
   struct proc_stat stat;
   if (getppid() == g->self.pid && proc_stat(g->self.pid, 0, &stat) && stat.state == 'T') {

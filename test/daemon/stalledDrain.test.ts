@@ -72,6 +72,8 @@ describe('SHUT-04, SHUT-08: a nested guardian that does not end', () => {
     });
     continueGuardian(guardian);
     const again = await daemon.attempt('runs.stop', { ...stop, budgetMs: 600_000 });
-    expect(again).toMatchObject({ ok: true, exitCode: 0, data: { outcome: 'proved' } });
+    // Asked for again by the daemon itself meanwhile (L-02), it may be over already.
+    const outcome = expect.stringMatching(/^proved$|^already_ended$/);
+    expect(again).toMatchObject({ ok: true, exitCode: 0, data: { outcome } });
   });
 });

@@ -55,6 +55,17 @@ describe('a guardian (GRD-10)', () => {
     expect((await scope.launch.exited).code).toBe(0);
   });
 
+  it('works on while only its witness is stopped, and takes it along when it leaves', async () => {
+    const { scope, release } = await held();
+    const { witness, worker } = guardianPair(scope.launch.pid);
+    signalVerified(witness, 'SIGSTOP');
+    await inState(witness.pid, 'T');
+    await release();
+    await expectWhole(scope.directory);
+    expect(await scope.launch.exited).toEqual({ code: 0, signal: null });
+    await isGone(worker!.pid);
+  });
+
   it('that is stopped whole is given up by its launcher, who knows of the witness only: the worker follows (GRD-06)', async () => {
     const directory = workDirectory();
     const [scopeDir, ran] = [join(directory, 'scope'), join(directory, 'ran')];
