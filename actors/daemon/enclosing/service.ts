@@ -5,8 +5,10 @@
 import type { Payload } from '../../../machines/events/catalogue.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { ProcessIdentity } from '../../../machines/identity.ts';
+import type { WorkerSnapshot } from '../../../machines/workerIncarnation.ts';
+import type { WorkerContext } from '../../../machines/workerIncarnationContext.ts';
 import type { HostedEnvelope } from '../../host/outcome.ts';
-import { committed, everyActor, intact } from '../../runtime/actorAccess.ts';
+import { everyActor, intact } from '../../runtime/actorAccess.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
 import type { Findings } from '../findings.ts';
@@ -28,23 +30,26 @@ export class EnclosingProofs {
   /** For whatever was left open when the last daemon ended. */
   async start(): Promise<void> {
     for (const { id, snapshot } of [...everyActor(this.#parts.host, 'executionScope', { released: false })]) {
-      if (snapshot !== 'corrupt' && isLost(snapshot)) await this.#consider(id);
+      if (snapshot !== 'corrupt' && isLost(snapshot)) await this.#look(id);
     }
   }
 
   /** Told of every committed change of a scope. */
   follow(scopeId: string, scope: ScopeSnapshot): void {
-    if (isLost(scope)) this.#later(scopeId);
+    if (isLost(scope)) void this.#look(scopeId);
     if (!scope.hasTag('capacityReleased')) return;
     const link = { name: 'parentScopeId', value: scopeId };
     for (const { id } of [...everyActor(this.#parts.host, 'executionScope', { released: false, link })])
-      this.#later(id);
+      void this.#look(id);
   }
 
-  #later(scopeId: string): void {
-    this.#consider(scopeId).catch((error: unknown) =>
-      this.#parts.log.warn({ scopeId, code: (error as { code?: unknown })?.code }, 'a proof could not be looked for'),
-    );
+  /** What stands in the way of one proof keeps nobody else waiting, least of all the start of a daemon (OWN-10). */
+  async #look(scopeId: string): Promise<void> {
+    try {
+      await this.#consider(scopeId);
+    } catch (error) {
+      this.#parts.log.warn({ scopeId, code: (error as { code?: unknown })?.code }, 'a proof could not be looked for');
+    }
   }
 
   async #consider(scopeId: string): Promise<void> {
@@ -82,7 +87,7 @@ export class EnclosingProofs {
       start: receipts.start(scope),
       launchers: host
         .linked('workerIncarnation', 'scopeId', parentScopeId)
-        .flatMap((id) => committed(host, 'workerIncarnation', id)?.context ?? []),
+        .flatMap((id) => launcherOf(intact(host, 'workerIncarnation', id))),
       sessions: [child.scopeId, parentScopeId].reduce(
         (count, id) => count + host.linked('ptySession', 'scopeId', id).length,
         0,
@@ -101,6 +106,10 @@ export class EnclosingProofs {
     return { text: receiptText, bytesDigest };
   }
 }
+
+/** One whose record is damaged is nobody's launcher: the proof is refused for want of one. */
+const launcherOf = (worker: WorkerSnapshot | 'corrupt' | undefined): WorkerContext[] =>
+  worker === undefined || worker === 'corrupt' ? [] : [worker.context];
 
 const isLost = (scope: ScopeSnapshot): boolean =>
   scope.context.parentScopeId !== null && scope.matches({ coverage: { unverified: 'gap' } });
