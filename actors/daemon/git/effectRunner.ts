@@ -15,21 +15,14 @@ import { daemonLeaving, OperatingError } from '../../runtime/operatingError.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
 import type { LaunchCoordinator } from '../launch/coordinator.ts';
+import { effectScope, type OwnWork } from '../launch/effectScope.ts';
 import { severityOf } from '../launch/launchStopped.ts';
-import { type Recipe, recipeDigest } from '../launch/recipe.ts';
 import { isDraining, isEnding, type Root } from '../root.ts';
 
 type Parts = Pick<Runtime, 'host' | 'config' | 'places' | 'leaving'> & {
   readonly launches: LaunchCoordinator;
   readonly root: Root;
 };
-
-export interface EffectRequest {
-  readonly scopeId: ScopeId;
-  /** Shown to people; names no argument. */
-  readonly purpose: string;
-  readonly recipe: Recipe;
-}
 
 export interface EffectResult {
   readonly result: WorkloadResult;
@@ -44,24 +37,11 @@ const largestOutput = 1_048_576;
  * Resolves when the scope is proved. Throws when the program could not be started, and `daemon_leaving` when the daemon
  * leaves first or is ending everything that it owns: a stop must not miss what begins behind its back (SHUT-10).
  */
-export async function runEffect(parts: Parts, { scopeId, purpose, recipe }: EffectRequest): Promise<EffectResult> {
-  const { host, config, places } = parts;
+export async function runEffect(parts: Parts, work: OwnWork): Promise<EffectResult> {
+  const { host, places } = parts;
+  const { scopeId, recipe } = work;
   if (isEnding(parts.root)) throw isDraining(parts.root) ? beingDrained() : daemonLeaving();
-  const payload = {
-    scopeId,
-    runId: null,
-    generationId: null,
-    parentScopeId: null,
-    kind: 'effect' as const,
-    goalId: null,
-    occurrence: null,
-    nodeId: null,
-    recipeDigest: recipeDigest(recipe),
-    onRootExit: 'terminate' as const,
-    graceMs: config.graceMs,
-    budgetMs: config.drainBudgetMs,
-    purpose,
-  };
+  const payload = effectScope(parts, work);
   const requested = draft('scope.requested', { to: ['executionScope', scopeId], payload, by: 'daemon' });
   const pending = await parts.launches.request({ scopeId, recipe, drafts: [requested], next: [] });
   const outcome = await pending.outcome;

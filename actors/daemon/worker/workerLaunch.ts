@@ -7,7 +7,8 @@ import type { Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
 import { type WorkerContext, workerProtocol } from '../../worker/messages.ts';
 import { requestKey } from '../commands/requestIds.ts';
-import { type Recipe, recipeDigest } from '../launch/recipe.ts';
+import { effectScope } from '../launch/effectScope.ts';
+import type { Recipe } from '../launch/recipe.ts';
 import { isOutOfTheWay, rescan, rescanPayload } from './ownedByWorkers.ts';
 
 export type WorkerLaunchParts = Pick<Runtime, 'host' | 'store' | 'config' | 'places' | 'clock' | 'guardian' | 'worker'>;
@@ -65,7 +66,11 @@ export function workerLaunch(parts: WorkerLaunchParts, targetId: string, isEnabl
       payload: { ...identity, targetId, nodeId: store.nodeId as never, startupMs, silenceMs, requestedAt },
       by,
     }),
-    draft('scope.requested', { to: ['executionScope', scopeId], payload: scopeOf(parts, scopeId, recipe), by }),
+    draft('scope.requested', {
+      to: ['executionScope', scopeId],
+      payload: effectScope(parts, { scopeId, purpose: 'scheduling worker', recipe }),
+      by,
+    }),
     draft('replacement.launched', {
       to: ['recoveryFence', runtimeId],
       payload: { ...rescanPayload(rescan({ host, store })), incarnationId, scopeId, workerEnabled: isEnabled() },
@@ -84,22 +89,6 @@ function recipeOf({ worker, places }: WorkerLaunchParts, context: WorkerContext)
     stdin: Buffer.from(JSON.stringify(context)),
   };
 }
-
-const scopeOf = ({ config }: WorkerLaunchParts, scopeId: ScopeId, recipe: Recipe) => ({
-  scopeId,
-  runId: null,
-  generationId: null,
-  parentScopeId: null,
-  kind: 'effect' as const,
-  goalId: null,
-  occurrence: null,
-  nodeId: null,
-  recipeDigest: recipeDigest(recipe),
-  onRootExit: 'terminate' as const,
-  graceMs: config.graceMs,
-  budgetMs: config.drainBudgetMs,
-  purpose: 'scheduling worker',
-});
 
 interface LivingWorker {
   readonly incarnationId: IncarnationId;
