@@ -119,7 +119,10 @@ export class Checks {
   }
 
   #holdBack(goalId: string, reason: string): void {
-    this.#held.set(goalId, { reason, untilMonoMs: this.#backoff.failed(goalId, this.#parts.clock.monoMs()) });
+    const now = this.#parts.clock.monoMs();
+    // Goals that nobody asks about again would stay in it for as long as the daemon lives.
+    for (const [id, { untilMonoMs }] of this.#held) if (untilMonoMs <= now) this.#held.delete(id);
+    this.#held.set(goalId, { reason, untilMonoMs: this.#backoff.failed(goalId, now) });
   }
 
   /** Goals whose check is tried again later, and why it was not begun. */
