@@ -136,6 +136,21 @@ describe('verdicts', () => {
 });
 
 describe('claims', () => {
+  it.each(executing)('WRK-05: in %s whoever does not have the claim changes nothing, whoever launched it', (step) => {
+    const before = claimed(step);
+    for (const claimId of [null, 'C-of-somebody-else']) {
+      const basis = { ...basisOf(before.context), claimId } as never;
+      const failed = { basis, failureClass: 'infrastructure', reasonCode: 'x', evidenceRef: 'R1' } as const;
+      for (const after of [
+        tell(before, 'receipt.recorded', { basis, verdict: 'failed' }),
+        tell(before, 'step.failed', failed),
+      ]) {
+        expect(standing(after)).toEqual(standing(before));
+        expect(after.context.receipts).toEqual(before.context.receipts);
+      }
+    }
+  });
+
   it.each(['todo', ...executing] as const)('CLAIM-01: in %s one is recorded, and nothing else changes', (status) => {
     const before = goalAt(status);
     const after = tell(before, 'claim.recorded', { claimId: 'C1' });
