@@ -119,7 +119,8 @@ const inMessage: ReadonlySet<string> = new Set(['actor', 'matches', 'firstFailur
 /** Blockers, holders and differing fields, one a line: an error that only counts them would send people to --json. */
 function detailLines(details: ApiError['details']): string[] {
   return Object.entries(details ?? {}).flatMap(([name, value]) => {
-    if (inMessage.has(name)) return [];
+    // The message is the first issue, so a single one would only be said twice.
+    if (inMessage.has(name) || (name === 'issues' && Array.isArray(value) && value.length === 1)) return [];
     if (!Array.isArray(value)) return typeof value === 'object' ? [line`  ${name}: ${describe(value)}`] : [];
     return value.map((entry) => line`  ${name}: ${describe(entry)}`);
   });

@@ -62,6 +62,7 @@ describe('a newcomer', () => {
   ])('is told what to try after %s', async (code, args) => {
     const refused = await here.custody(args.map((word) => (word === 'GOAL' ? goalId : word)));
     expect(refused.stderr).toContain(`(${code})`);
+    expect(refused.stderr).not.toMatch(/issues:|[{}]/);
     expect(refused.stderr).toMatch(/\n {2}try: \S/);
   });
 
