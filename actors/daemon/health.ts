@@ -3,7 +3,7 @@ import { assessOwnership } from '../../machines/assessment.ts';
 import type { StoreError } from '../../persistence/errors.ts';
 import type { HostedEnvelope } from '../host/outcome.ts';
 import { everyActor } from '../runtime/actorAccess.ts';
-import { lastResort } from '../runtime/lastResort.ts';
+import { lastResort, nestedResort } from '../runtime/lastResort.ts';
 import type { FindingView, HealthView, WorkerView } from './api/views.ts';
 import type { DaemonContext } from './context.ts';
 import { silence } from './guardianTalk.ts';
@@ -30,7 +30,12 @@ export function healthOf({ host, store, findings, storeFailure, workers, root }:
       detail: isAssumed
         ? `assumed to be gone and not proved: ${assessment.assumed.because}`
         : `not proved to be gone (${assessment.certainty}): ${assessment.reason.replaceAll('_', ' ')}`,
-      next: ['custody processes', 'custody doctor', ...lastResort(id, assessment)],
+      next: [
+        ...nestedResort(context?.parentScopeId, assessment),
+        'custody processes',
+        'custody doctor',
+        ...lastResort(id, assessment),
+      ],
     });
   }
   const worker = workers.view();

@@ -7,9 +7,9 @@
 import type { EventType, Payload } from '../../machines/events/catalogue.ts';
 import type { GenerationId, RunId, ScopeId } from '../../machines/ids.ts';
 import type { Draft, HostedEnvelope } from '../host/outcome.ts';
-import { committed, everyActor, intact } from '../runtime/actorAccess.ts';
+import { everyActor, intact } from '../runtime/actorAccess.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { draft } from '../runtime/submission.ts';
+import { assertAccepted, draft } from '../runtime/submission.ts';
 
 type Parts = Pick<Runtime, 'host' | 'store' | 'config' | 'log'>;
 
@@ -27,10 +27,20 @@ export async function rebuildMissingScopes(parts: Parts): Promise<void> {
   const missing = [...registrations(parts)].filter(
     ({ scopeId }) => intact(parts.host, 'executionScope', scopeId) === undefined,
   );
-  const drafts = missing.map((registration) => [registration, draftsFor(parts, registration)] as const);
-  for (const [{ scopeId }, wanted] of drafts) {
-    await parts.host.submit(wanted);
-    parts.log.warn({ scopeId }, 'the record of a scope was gone; it is unverified until its own receipts speak for it');
+  const rebuilt = missing.map((registration) => [registration.scopeId, draftsFor(parts, registration)] as const);
+  for (const [scopeId, drafts] of rebuilt) await rebuild(parts, scopeId, drafts);
+}
+
+/** Whatever is wrong with one of them keeps nobody from starting (OWN-10). */
+async function rebuild({ host, log }: Parts, scopeId: ScopeId, drafts: readonly Draft[]): Promise<void> {
+  try {
+    assertAccepted(await host.submit(drafts));
+    log.warn({ scopeId }, 'the record of a scope was gone; it is unverified until its own receipts speak for it');
+  } catch (error) {
+    log.error(
+      { scopeId, code: (error as { code?: unknown })?.code },
+      'the record of a scope is gone and cannot be rebuilt',
+    );
   }
 }
 
@@ -86,7 +96,8 @@ function unknownLaunch(
   { host, config }: Parts,
   { runId }: Registration,
 ): Omit<Payload<'scope.requested'>, keyof Registration> {
-  const goalRef = runId === null ? null : (committed(host, 'run', runId)?.context.goalRef ?? null);
+  const run = runId === null ? undefined : intact(host, 'run', runId);
+  const goalRef = run === undefined || run === 'corrupt' ? null : run.context.goalRef;
   return {
     parentScopeId: null,
     kind: 'external',

@@ -5,6 +5,15 @@ import type { Assessment } from '../../machines/assessment.ts';
 const unreadable: ReadonlySet<string> = new Set(['record_corrupt', 'proof_missing', 'witness_conflict']);
 
 /** The command that breaks the glass; nothing while there is hope of a proof (ruling 16 for the foreign namespace). */
+/** Where a worker launched it: the one around it can prove its end, as soon as that one has ended itself (REPL-02). */
+export const nestedResort = (parentScopeId: string | null | undefined, assessment: Assessment): readonly string[] =>
+  parentScopeId &&
+  assessment.state === 'unverified' &&
+  assessment.certainty === 'gap' &&
+  assessment.assumed === undefined
+    ? ['custody recover --now']
+    : [];
+
 export function lastResort(scopeId: string, assessment: Assessment): readonly string[] {
   if (assessment.state !== 'unverified' || assessment.assumed !== undefined) return [];
   const isHopeless =

@@ -61,6 +61,8 @@ export function keepLink(path: string, retryMs: number, listener: LinkListener):
   return {
     say(message) {
       if (socket === undefined || !socket.writable) return false;
+      // A daemon that was stopped reads nothing; what is stale by the time that it does need not wait for it in memory.
+      if (message.type === 'tick' && socket.writableNeedDrain) return false;
       socket.write(`${JSON.stringify(message)}\n`);
       return true;
     },

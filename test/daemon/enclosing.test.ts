@@ -5,6 +5,7 @@ import { isGone } from '../guardian/support/processes.ts';
 import { readReceipt } from '../guardian/support/scope.ts';
 import type { TestDaemon } from '../support/daemon.ts';
 import { loseGuardianOf } from '../support/guardianLoss.ts';
+import { patienceMs } from '../support/patience.ts';
 import { checkHeldBy, letGo, runningCheck, runsOf } from './support/heldChecks.ts';
 import { killWorker, positionOf, ticked, workerOf } from './support/workers.ts';
 
@@ -60,6 +61,18 @@ describe('a nested scope whose guardian is lost', () => {
     await daemon.start();
     await daemon.event({ actor: check, type: 'enclosing.receiptAccepted' });
     expect((await daemon.scope(check)).assessment).toEqual({ state: 'exited', proof: 'enclosing_receipt' });
+  });
+
+  it('is proved on request, at the cost of the worker around it', async () => {
+    const { daemon, check, outer } = await lostCheck();
+    const { health } = await daemon.call('status', {});
+    expect(health.reasons.find(({ scopeId }) => scopeId === check)?.next[0]).toBe('custody recover --now');
+    const since = await positionOf(daemon);
+    await daemon.call('recover', { now: true, waitMs: patienceMs });
+    const [started] = await daemon.events({ since, type: 'recovery.started' });
+    expect(started?.payload).toMatchObject({ reason: 'nested_unverified', old: { scopeId: outer } });
+    expect((await daemon.scope(check)).assessment).toEqual({ state: 'exited', proof: 'enclosing_receipt' });
+    expect((await daemon.call('status', {})).health.state).toBe('ok');
   });
 
   it('REPL-04 stays unverified while the one around it lives, and with it every replacement', async () => {

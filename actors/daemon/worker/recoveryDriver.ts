@@ -151,8 +151,9 @@ export class RecoveryDriver {
   }
 
   async #begin(fence: FenceSnapshot): Promise<void> {
+    const isAskedFor = this.#isAskedFor;
     this.#isAskedFor = false;
-    const reason = this.#reasonToBegin(fence);
+    const reason = this.#reasonToBegin(fence) ?? (isAskedFor ? this.#lostBelow() : undefined);
     if (reason === undefined || !this.#hold()) return;
     const living = livingWorkers(this.#parts);
     const last = fence.context.replacement;
@@ -171,6 +172,15 @@ export class RecoveryDriver {
     if (worker.matches('suspect')) return 'worker_silent';
     if (worker.matches('ownershipUnverified')) return 'worker_unverified';
     return worker.matches('stopping') ? 'worker_stopping' : undefined;
+  }
+
+  /**
+   * Something that the worker launched is out of sight for good. Its guardian can still prove the end of that, but only with
+   * its own, so the worker has to end for it; nobody but a person decides that.
+   */
+  #lostBelow(): string | undefined {
+    const isLost = rescan(this.#parts).unverified.length > 0;
+    return isLost && this.#parts.wantedTarget() !== undefined ? 'nested_unverified' : undefined;
   }
 
   /** Nothing is left that a worker would be there for. Asked for once: what keeps its end from being proved is shown as for any other scope. */
@@ -216,10 +226,10 @@ export class RecoveryDriver {
     await this.#tell('recovery.retry', { reason });
   }
 
-  /** The old one is not proved to be gone and never will be, but somebody has answered for it. */
+  /** The fence was never told of a proof, and will not be: somebody has answered for the old one, or a record was damaged. */
   async #beginAnew(): Promise<void> {
     if (livingWorkers(this.#parts).length > 0 || !this.#hold()) return;
-    await this.#tell('recovery.started', { old: null, liveWorkers: 0, reason: 'end_assumed' });
+    await this.#tell('recovery.started', { old: null, liveWorkers: 0, reason: 'old_gone' });
   }
 
   #isOutOfTheWay({ scopeId }: Pick<FencedWorker, 'scopeId'>): boolean {
