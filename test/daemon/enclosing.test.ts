@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isGone } from '../guardian/support/processes.ts';
@@ -51,7 +51,7 @@ describe('a nested scope whose guardian is lost', () => {
   });
 
   it('REC-09 is proved as well by a daemon that comes later', async () => {
-    const { daemon, check } = await lostCheck();
+    const { daemon, check, outer } = await lostCheck();
     const { guardianPid } = await daemon.scope((await workerOf(daemon)).scopeId);
     const { pid } = await workerOf(daemon);
     await daemon.kill('SIGKILL');
@@ -60,6 +60,10 @@ describe('a nested scope whose guardian is lost', () => {
     await isGone(guardianPid!);
     await daemon.start();
     await daemon.event({ actor: check, type: 'enclosing.receiptAccepted' });
+    expect((await daemon.scope(check)).assessment).toEqual({ state: 'exited', proof: 'enclosing_receipt' });
+    // REPL-08: what was accepted once stands in the journal.
+    rmSync(join(daemon.scopeDir(outer), 'exit.json'));
+    await daemon.restart();
     expect((await daemon.scope(check)).assessment).toEqual({ state: 'exited', proof: 'enclosing_receipt' });
   });
 

@@ -119,6 +119,7 @@ export const battery: readonly ContainmentCheck[] = [
 export const doesNotCover: readonly string[] = [
   'work handed to a server that ran before: a tmux or screen server, a container daemon, D-Bus activation, at, cron, a build daemon',
   'work on another machine, reached over ssh or the network',
+  'the loss of a guardian itself, both of its processes at once: what it guarded stays unverified unless the receipt of a scope around it, or a reboot, proves its end',
   'a hostile process of the same user, which can kill the guardian or rewrite files of this user',
   'memory and files that a process outside the tree shares with one inside',
   'what was not tried here, for want of a program that every host has: children made with another exit signal, a launcher that ignores SIGCHLD, a disk that is really full',
