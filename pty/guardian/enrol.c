@@ -201,10 +201,15 @@ void enrol_note_worker(const struct guardian *g, struct client *c, const char *n
   else if (pidfd >= 0) close(pidfd);
 }
 
-/* Of its two processes the one that is told passes it on, so that either will do that is there. */
-void nested_terminate(struct client *c) {
+/* The one that enrolled remembers what it has been told and passes it on, unless it has gone or has been stopped by itself. */
+static bool passes_on(const struct client *c) {
   struct pollfd ended = {.fd = c->pidfd, .events = POLLIN};
-  signal_pidfd(c->worker_fd >= 0 && poll(&ended, 1, 0) > 0 ? c->worker_fd : c->pidfd, SIGTERM);
+  struct proc_stat stat;
+  return poll(&ended, 1, 0) == 0 && proc_stat(c->peer.pid, 0, &stat) && stat.state != 'T';
+}
+
+void nested_terminate(struct client *c) {
+  signal_pidfd(c->worker_fd >= 0 && !passes_on(c) ? c->worker_fd : c->pidfd, SIGTERM);
 }
 
 /*

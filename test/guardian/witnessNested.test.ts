@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DrainEvent } from '../../pty/launch/controlMessages.ts';
+import { signalVerified } from '../support/daemonLeftovers.ts';
 import { continueGuardian, stopGuardian } from '../support/guardianPair.ts';
 import { holdInShell, turns } from './support/fifo.ts';
 import { expectWhole, halves, loseHalf } from './support/halves.ts';
@@ -55,6 +56,18 @@ describe.each(halves)('22 the %s of a nested guardian is killed', (half) => {
     expect(touched).not.toContain(holder);
     await bothWhole(both, { how: 'signaled', signal: 9, terminated: true });
   });
+});
+
+it('a nested guardian of which only the recorded process is stopped is asked all the same (SHUT-03)', async () => {
+  const both = await nested();
+  await both.t.ready();
+  signalVerified(both.inner(), 'SIGSTOP');
+  await inState(both.inner().pid, 'T');
+  const events: string[] = [];
+  const control = await both.outer.control();
+  for await (const { event } of control.terminate({ graceMs: 50, budgetMs: 10_000 })) events.push(event);
+  expect(events).toEqual(['accepted', 'quiesced', 'signalled', 'settled']);
+  await bothWhole(both, { how: 'signaled', signal: 9, terminated: true });
 });
 
 describe.each(halves)('22 the %s of a guardian around another one is killed', (half) => {
