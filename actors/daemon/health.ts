@@ -30,12 +30,15 @@ export function healthOf({ host, store, findings, storeFailure, workers, root }:
       detail: isAssumed
         ? `assumed to be gone and not proved: ${assessment.assumed.because}`
         : `not proved to be gone (${assessment.certainty}): ${assessment.reason.replaceAll('_', ' ')}`,
-      next: [
-        ...nestedResort(context?.parentScopeId, assessment),
-        'custody processes',
-        'custody doctor',
-        ...lastResort(id, assessment),
-      ],
+      // Nothing is left to be done about what somebody answers for; it stays listed for good.
+      next: isAssumed
+        ? []
+        : [
+            ...nestedResort(context?.parentScopeId, assessment),
+            'custody processes',
+            'custody doctor',
+            ...lastResort(id, assessment),
+          ],
     });
   }
   const worker = workers.view();
@@ -46,9 +49,8 @@ export function healthOf({ host, store, findings, storeFailure, workers, root }:
     ...workerReasons(worker),
     ...doorReasons(worker),
     ...heldReasons(worker),
-    ...assumed,
   ];
-  const reasons = [...unverified, ...others];
+  const reasons = [...unverified, ...others, ...assumed];
   const isSilent = others.some(({ code }) => silentCodes.has(code));
   const state =
     unverified.length > 0 ? 'ownership_unverified' : isSilent ? 'unresponsive' : others.length > 0 ? 'degraded' : 'ok';

@@ -68,7 +68,13 @@ describe('a scope that nothing can prove any more', () => {
 
     // It holds no slot, and the Goal goes on somewhere else.
     const status = await daemon.attempt('status', {});
-    expect(status).toMatchObject({ exitCode: 0, data: { capacity: { used: 0 }, health: { state: 'degraded' } } });
+    expect(status).toMatchObject({
+      exitCode: 0,
+      data: {
+        capacity: { used: 0 },
+        health: { state: 'ok', reasons: [{ code: 'ownership_assumed', scopeId }], next: [] },
+      },
+    });
     const homeless = await daemon.refusal('runs.exec', daemon.launchArguments(goalId, 'true'));
     expect(homeless.code).not.toBe('ownership_unverified');
     await daemon.call('worktrees.add', { goalId });
