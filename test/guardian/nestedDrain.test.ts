@@ -242,7 +242,12 @@ describe('a nested guardian that does not end', () => {
     expect(names(first)).toEqual(['accepted', 'quiesced', 'budgetExhausted']);
     expect(first.at(-1)).toMatchObject({ guardians: [[inner.pid, inner.start]] });
     await tracer.release();
-    expect((await terminated(outer)).at(-1)).toEqual({ event: 'settled', exit: 0 });
+    // Nobody holds anything any more, so both may have ended before they can be asked.
+    const second = await terminated(outer).catch((error: unknown) => error);
+    if (second instanceof Error)
+      expect(second).toMatchObject({ code: expect.stringMatching(/^(control_closed|guardian_unreachable)$/) });
+    else expect((second as readonly unknown[]).at(-1)).toEqual({ event: 'settled', exit: 0 });
+    expect((await outer.launch.exited).code).toBe(0);
     expect(readReceipt(innerDir, 'exit')).toMatchObject({ signal: 9, terminated: true });
     expect(outer.receipt('exit')).toMatchObject({ lostNested: 0, terminated: true });
   });
