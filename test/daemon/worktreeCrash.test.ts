@@ -71,6 +71,8 @@ describe('FAULT-02, RUN-01: a worktree whose making is interrupted', () => {
       const { worktrees } = await daemon.call('worktrees.list', {});
       expect(git(daemon, 'branch', '--list', 'custody/*')).toHaveLength(worktrees.length);
       expect(git(daemon, 'worktree', 'list')).toHaveLength(worktrees.length + 1);
+      // The battery of containment checks runs beside everything else.
+      await daemon.event({ actor: worktrees.at(-1)!.generationId, type: 'contract.verified' });
       const { checks } = await daemon.call('doctor', {});
       expect(checks.filter(({ ok, severity }) => !ok || severity === 'warning')).toEqual([]);
       await annotate(`${kills} kills of the daemon`);
