@@ -1,15 +1,16 @@
 /** PROMO-06: what the containment battery notices, with guardians that were built without one of their guards. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { battery, batteryVersion, doesNotCover } from '../../actors/daemon/contract/battery.ts';
 import { runSelfCheck } from '../../actors/daemon/contract/selfCheck.ts';
 import { probeExistence } from '../../actors/observe/linux/probe.ts';
 import { selectAdapter } from '../../actors/observe/select.ts';
-import { statOf } from '../guardian/support/processes.ts';
+import { isGone, statOf } from '../guardian/support/processes.ts';
 import { type GuardianSwitch, guardian, guardianBuiltWith } from '../guardian/support/programs.ts';
 import { workDirectory } from '../guardian/support/scope.ts';
+import { signalVerified } from '../support/daemonLeftovers.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** A guardian that leaves a line for each time it is started. */
@@ -19,8 +20,30 @@ function counted(directory: string): { readonly path: string; readonly starts: (
   return { path, starts: () => (existsSync(log) ? readFileSync(log, 'utf8').split('\n').length - 1 : 0) };
 }
 
+/** Processes that hold something open below a directory, also when it has been removed since. */
+function holdersOf(directory: string): number[] {
+  const opened = (pid: string): string[] => {
+    try {
+      return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+    } catch {
+      return []; // gone, or of a thread that is leaving
+    }
+  };
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const others = pids.filter((pid) => pid !== String(process.pid));
+  return others.filter((pid) => opened(pid).some((path) => path.startsWith(`${directory}/`))).map(Number);
+}
+
+/** A guardian that lacks a guard may never end: without closing what it inherits, a child holds its own gate open. */
+async function endHolders(directory: string): Promise<void> {
+  const named = holdersOf(directory).map((pid) => ({ pid, start: statOf(pid)?.start ?? '' }));
+  for (const one of named) signalVerified(one, 'SIGKILL');
+  for (const { pid } of named) await isGone(pid);
+}
+
 async function tried(guardianPath: string, changes: Partial<Parameters<typeof runSelfCheck>[0]> = {}) {
   const directory = join(workDirectory(), 'run');
+  onTestFinished(() => endHolders(directory));
   mkdirSync(directory, { mode: 0o700 });
   const installationId = 'i-battery' as never;
   const adapter = selectAdapter(process.platform, { installationId, probe: probeExistence });
