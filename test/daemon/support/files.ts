@@ -12,5 +12,14 @@ export function* everyFile(path: string): Generator<Found> {
   if (info === undefined) return;
   yield { path, info };
   if (!info.isDirectory()) return;
-  for (const name of readdirSync(path)) yield* everyFile(join(path, name));
+  for (const name of namesIn(path)) yield* everyFile(join(path, name));
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
