@@ -112,8 +112,9 @@ describe.each([
       expect(statOf(workload)?.state).toBe('T');
       type(command);
       if (command === 'fg') await inForeground(workload, shell);
+      // It gets the terminal first and is continued then, and a SIGCONT takes back a stop that came before it (signal(7)).
+      await inState(workload, 'SR');
     }
-    await inState(workload, 'SR');
     type('jobs');
     await outer.terminal.saw('Running');
     expect(foregroundOf(shell)).toBe(shell);
