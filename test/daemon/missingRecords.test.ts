@@ -71,6 +71,8 @@ describe('a scope whose record is gone', () => {
     });
   });
 
+  /** Another digit, of whatever there is. */
+  const other = (character: string): string => (character === '8' ? '7' : '8');
   const rewritten = (path: string, change: (text: string) => string): void =>
     writeFileSync(path, change(readFileSync(path, 'latin1')), 'latin1');
 
@@ -85,11 +87,13 @@ describe('a scope whose record is gone', () => {
     ],
     [
       'its receipt names another process',
-      (receipt) => rewritten(receipt, (text) => text.replace(/"pid":\d/, '"pid":9')),
+      (receipt) =>
+        rewritten(receipt, (text) => text.replace(/("pid":)(\d)/, (_all, key, digit) => `${key}${other(digit)}`)),
     ],
     [
       'its receipt names another scope',
-      (receipt) => rewritten(receipt, (text) => text.replace(/"scope":"S./, '"scope":"Sx')),
+      (receipt) =>
+        rewritten(receipt, (text) => text.replace(/("scope":"S)(.)/, (_all, key, letter) => `${key}${other(letter)}`)),
     ],
     ['its receipt is gone', (receipt) => rmSync(receipt)],
     [
