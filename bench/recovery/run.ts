@@ -32,7 +32,7 @@ class Installation {
   constructor(name: string) {
     this.stateDir = join(scratch, name, 'state');
     this.repository = join(scratch, name, 'repository');
-    const capacity = String(10 * (sessions + live + settled));
+    const capacity = String(sessions + live + settled);
     this.#env = {
       PATH: process.env.PATH,
       HOME: join(scratch, name),
@@ -62,8 +62,10 @@ class Installation {
       env: this.#env,
       stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     });
-    await once(this.#daemon.stdio[3] as Readable, 'data');
-    return now() - started;
+    const [said] = (await once(this.#daemon.stdio[3] as Readable, 'data')) as [Buffer];
+    const elapsed = now() - started;
+    if (JSON.parse(said.toString()).ok !== true) throw new Error(said.toString());
+    return elapsed;
   }
 
   async kill(): Promise<void> {
