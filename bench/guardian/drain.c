@@ -30,15 +30,6 @@ static int tree(int count) {
   for (;;) pause();
 }
 
-static pid_t start(char **argv, int out, int link) {
-  pid_t pid = fork();
-  if (pid != 0) return pid;
-  dup2(out, 1);
-  if (link >= 0) dup2(link, 3);
-  execv(argv[0], argv);
-  _exit(127);
-}
-
 static void await_tree(int fd) {
   char byte;
   if (read(fd, &byte, 1) != 1) fail("the tree did not grow");

@@ -1,4 +1,4 @@
-/* What both programs here need: the clock, and the request to a guardian with its reserved receipts. */
+/* What both programs here need: the clock, a start, and the request to a guardian with its reserved receipts. */
 #ifndef BENCH_FRAME_H
 #define BENCH_FRAME_H
 
@@ -19,6 +19,16 @@ static long long now_ns(void) {
 static void fail(const char *what) {
   perror(what);
   exit(1);
+}
+
+/* Starts a program with `out` as its standard output and, unless negative, `link` as descriptor 3. */
+static pid_t start(char **argv, int out, int link) {
+  pid_t pid = fork();
+  if (pid != 0) return pid;
+  dup2(out, 1);
+  if (link >= 0) dup2(link, 3);
+  execv(argv[0], argv);
+  _exit(127);
 }
 
 struct frame {

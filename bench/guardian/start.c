@@ -16,16 +16,6 @@
 
 #include "frame.h"
 
-/* Starts a program with `out` as its standard output and, unless negative, `link` as descriptor 3. */
-static pid_t start(char **argv, int out, int link) {
-  pid_t pid = fork();
-  if (pid != 0) return pid;
-  dup2(out, 1);
-  if (link >= 0) dup2(link, 3);
-  execv(argv[0], argv);
-  _exit(127);
-}
-
 static long long stamp_of(int fd) {
   char text[64] = {0};
   size_t have = 0;

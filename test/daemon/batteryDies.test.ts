@@ -4,31 +4,19 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { endInterruptedChecks } from '../../actors/daemon/contract/selfCheck.ts';
 import { isAlive } from '../guardian/support/processes.ts';
 import { guardian } from '../guardian/support/programs.ts';
 import { workDirectory } from '../guardian/support/scope.ts';
+import { bundleFixture } from '../support/bundleFixture.ts';
 import { eventually } from '../support/eventually.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = join(root, 'node_modules', '.cache', 'custody-tests', `dyingBattery-${process.pid}.mjs`);
 
 beforeAll(() => {
-  buildSync({
-    entryPoints: [join(root, 'test', 'daemon', 'fixtures', 'dyingBattery.ts')],
-    outfile: program,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    external: ['better-sqlite3'],
-    logLevel: 'error',
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
-  });
+  bundleFixture('dyingBattery', program);
   return () => execFileSync('rm', ['-f', program]);
 });
 

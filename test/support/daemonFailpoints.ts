@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
+import { bundleFixture } from './bundleFixture.ts';
 import type { TestDaemon } from './daemon.ts';
 
 export interface Failpoint {
@@ -25,29 +25,11 @@ export function failingDaemonCommand(): readonly string[] {
     const directory = join(root, 'node_modules', '.cache', 'custody-tests');
     mkdirSync(directory, { recursive: true });
     const fresh = join(directory, `failingDaemon-${process.pid}.mjs`);
-    bundle(fresh);
+    bundleFixture('failingDaemon', fresh);
     program = join(directory, 'failingDaemon.mjs');
     renameSync(fresh, program);
   }
   return [process.execPath, program];
-}
-
-/** As build.mjs does it for the daemon that ships. */
-function bundle(outfile: string): void {
-  buildSync({
-    entryPoints: [join(root, 'test', 'daemon', 'fixtures', 'failingDaemon.ts')],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node20.19',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    external: ['better-sqlite3'],
-    logLevel: 'error',
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
-  });
 }
 
 async function tell(daemon: TestDaemon, order: Record<string, unknown>): Promise<void> {
