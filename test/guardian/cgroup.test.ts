@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { DrainEvent } from '../../pty/launch/controlMessages.ts';
 import { continueGuardian } from '../support/guardianPair.ts';
 import { bystander } from './support/bystander.ts';
 import { cgroupFile, delegatedCgroup, moveInto } from './support/cgroup.ts';
+import { find, names, terminated } from './support/drain.ts';
 import { holdInShell, turns } from './support/fifo.ts';
 import { innerScope } from './support/nestedScopes.ts';
 import { inState, isAlive, statOf } from './support/processes.ts';
@@ -12,17 +12,7 @@ import { guardian, guardianBuiltWith, program, wrapped } from './support/program
 import type { LaunchChanges, Scope } from './support/scope.ts';
 import { gated, readReceipt, run, runToEnd, workDirectory } from './support/scope.ts';
 
-const names = (events: readonly DrainEvent[]) => events.map(({ event }) => event);
-const find = <E extends DrainEvent['event']>(events: readonly DrainEvent[], event: E) =>
-  events.find((one): one is Extract<DrainEvent, { event: E }> => one.event === event)!;
-
-async function terminated(scope: Scope, bounds = { graceMs: 0, budgetMs: 30_000 }): Promise<DrainEvent[]> {
-  const control = await scope.control();
-  const events: DrainEvent[] = [];
-  for await (const event of control.terminate(bounds)) events.push(event);
-  control.close();
-  return events;
-}
+const bounds = { graceMs: 0, budgetMs: 30_000 };
 
 interface Grouped {
   readonly scope: Scope;
@@ -63,7 +53,7 @@ describe('a workload in a cgroup of its own (linux case 68)', () => {
     ['crowd', 300],
   ])('%s: is frozen and killed by the kernel, and the cgroup is removed after the proof', async (kind, count) => {
     const { scope, delegated, own } = await swarm(kind, count);
-    const events = await terminated(scope);
+    const events = await terminated(scope, bounds);
     expect(names(events)).toEqual(['accepted', 'quiesced', 'signalled', 'settled']);
     const quiesced = find(events, 'quiesced');
     if (delegated !== undefined) expect(quiesced.scans).toBe(1);
@@ -77,7 +67,7 @@ describe('a workload in a cgroup of its own (linux case 68)', () => {
     const { scope, delegated, own } = await swarm('crowd', 5, { guardianPath: stopsWhenFrozen() });
     const { members } = await (await scope.control()).members();
     await annotate(delegated === undefined ? 'no cgroup v2 can be made here: all by sweeps' : 'by cgroup v2');
-    const ending = terminated(scope);
+    const ending = terminated(scope, bounds);
     await inState(scope.launch.pid, 'T');
     const states = new Set(members.map(({ pid }) => statOf(pid)?.state));
     expect([...states]).toEqual([delegated === undefined ? 'T' : 'S']);
@@ -104,7 +94,7 @@ describe('a workload in a cgroup of its own (linux case 68)', () => {
     const own = join(cgroup, 'S0123456789');
     const scope = await run(['sh', '-c', script], { cgroup, env: { PATH: process.env.PATH!, OWN: own } });
     await t.ready();
-    expect((await terminated(scope)).at(-1)).toEqual({ event: 'settled', exit: 0 });
+    expect((await terminated(scope, bounds)).at(-1)).toEqual({ event: 'settled', exit: 0 });
     expect(existsSync(own)).toBe(false);
   });
 
@@ -113,7 +103,7 @@ describe('a workload in a cgroup of its own (linux case 68)', () => {
     const scope = await run([program('swarm'), 'none', '/dev/null'], { cgroup });
     expect((await (await scope.control()).hello()).cgroup).toBe(false);
     expect(existsSync(join(cgroup, 'S0123456789'))).toBe(false);
-    expect((await terminated(scope)).at(-1)).toEqual({ event: 'settled', exit: 0 });
+    expect((await terminated(scope, bounds)).at(-1)).toEqual({ event: 'settled', exit: 0 });
   });
 
   it('a budget that runs out thaws it, and what was stopped before stays stopped (SHUT-08)', async () => {
@@ -126,7 +116,7 @@ describe('a workload in a cgroup of its own (linux case 68)', () => {
     if (delegated !== undefined) expect(cgroupFile(own, 'cgroup.freeze')).toBe('0');
     await inState(root, 'S');
     await inState(stopped.pid, 'T');
-    expect((await terminated(scope)).at(-1)).toEqual({ event: 'settled', exit: 0 });
+    expect((await terminated(scope, bounds)).at(-1)).toEqual({ event: 'settled', exit: 0 });
   });
 });
 
@@ -136,7 +126,7 @@ describe('the cgroup and the tree are not the same', () => {
     const { members } = await (await scope.control()).members();
     const moved = members.at(-1)!.pid;
     if (delegated !== undefined) moveInto(delegated, moved);
-    const ending = terminated(scope);
+    const ending = terminated(scope, bounds);
     await inState(scope.launch.pid, 'T');
     expect([statOf(moved)?.state, members.every(({ pid }) => isAlive(pid))]).toEqual(['T', true]);
     continueGuardian(scope.launch.pid);
@@ -147,7 +137,7 @@ describe('the cgroup and the tree are not the same', () => {
     const stranger = await bystander();
     const { scope, delegated, own } = await swarm('crowd', 3, { guardianPath });
     if (delegated !== undefined) moveInto(own, stranger.pid);
-    await terminated(scope);
+    await terminated(scope, bounds);
     const survives = isAlive(stranger.pid);
     if (survives && delegated !== undefined) moveInto(delegated, stranger.pid);
     return { stranger, survives, isUsed: delegated !== undefined };
@@ -164,7 +154,7 @@ describe('the cgroup and the tree are not the same', () => {
     async (step) => {
       const stranger = await bystander();
       const { scope, delegated, own } = await swarm('crowd', 3, { guardianPath: stopsAt(step) });
-      const ending = terminated(scope);
+      const ending = terminated(scope, bounds);
       await inState(scope.launch.pid, 'T');
       if (delegated !== undefined) moveInto(own, stranger.pid);
       continueGuardian(scope.launch.pid);
@@ -195,7 +185,7 @@ describe('a cgroup with a nested guardian in it is neither frozen nor killed (SH
     const script = `trap '' TERM; ${command} & wait`;
     const outer = await run(['sh', '-c', script], { scopeDir: outerDir, guardianPath, cgroup });
     await t.ready();
-    const events = await terminated(outer);
+    const events = await terminated(outer, bounds);
     return {
       outer,
       innerDir,

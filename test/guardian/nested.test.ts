@@ -2,8 +2,8 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { guardianDigest } from '../../pty/launch/binary.ts';
-import type { DrainEvent } from '../../pty/launch/controlMessages.ts';
 import { guardianPair, loseGuardian, stopGuardian } from '../support/guardianPair.ts';
+import { terminated } from './support/drain.ts';
 import { holdInShell, turns } from './support/fifo.ts';
 import { launcherCommand } from './support/launcher.ts';
 import { inState, isAlive, statOf } from './support/processes.ts';
@@ -90,17 +90,9 @@ describe('a guardian inside the tree of another one', () => {
 });
 
 describe('termination around a nested guardian (linux case 63, SHUT-04)', () => {
-  async function terminated(outer: Scope, graceMs: number): Promise<DrainEvent[]> {
-    const control = await outer.control();
-    const events: DrainEvent[] = [];
-    for await (const event of control.terminate({ graceMs, budgetMs: 30_000 })) events.push(event);
-    control.close();
-    return events;
-  }
-
   it('it is asked once, never stopped, and completes its receipts first', async () => {
     const { outer, innerDir, holder } = await nested();
-    const events = await terminated(outer, 100);
+    const events = await terminated(outer, { graceMs: 100, budgetMs: 30_000 });
     expect(events.at(-1)).toEqual({ event: 'settled', exit: 0 });
     const touched = events.flatMap((event) => (event.event === 'quiesced' ? event.members.map(([pid]) => pid) : []));
     expect(touched).not.toContain(holder);
@@ -117,7 +109,7 @@ describe('termination around a nested guardian (linux case 63, SHUT-04)', () => 
     const inner = said(outer).ready!.guardian as { pid: number };
     stopGuardian(inner.pid); // so that its own, quicker termination does not hide the difference
     await inState(inner.pid, 'T');
-    await terminated(outer, 0);
+    await terminated(outer, { graceMs: 0, budgetMs: 30_000 });
     expect(outer.receipt('exit')).toMatchObject({ lostNested: 1 });
     expect(exists(join(innerDir, 'exit.json'))).toBe(false);
   });

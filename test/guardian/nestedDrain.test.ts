@@ -6,6 +6,7 @@ import { controlClient } from '../../pty/launch/control.ts';
 import type { DrainEvent } from '../../pty/launch/controlMessages.ts';
 import { eventually } from '../support/eventually.ts';
 import { continueGuardian, killGuardian, stopGuardian } from '../support/guardianPair.ts';
+import { names, terminated } from './support/drain.ts';
 import { holdInShell, turns } from './support/fifo.ts';
 import { launcherCommand } from './support/launcher.ts';
 import type { InnerChanges } from './support/nestedScopes.ts';
@@ -16,16 +17,9 @@ import { guardian, guardianBuiltWith, program, wrapped } from './support/program
 import type { LaunchChanges, Scope } from './support/scope.ts';
 import { exists, readReceipt, run, workDirectory } from './support/scope.ts';
 
-const stubborn = (ready: string) => `'${program('swarm')}' none '${ready}'`;
-const names = (events: readonly DrainEvent[]) => events.map(({ event }) => event);
+const bounds = { graceMs: 50, budgetMs: 30_000 };
 
-async function terminated(scope: Scope, bounds = { graceMs: 50, budgetMs: 30_000 }): Promise<DrainEvent[]> {
-  const control = await scope.control();
-  const events: DrainEvent[] = [];
-  for await (const event of control.terminate(bounds)) events.push(event);
-  control.close();
-  return events;
-}
+const stubborn = (ready: string) => `'${program('swarm')}' none '${ready}'`;
 
 const atNs = (directory: string, kind: 'status' | 'exit') => BigInt(readReceipt(directory, kind).atNs);
 
@@ -72,7 +66,7 @@ describe('the order of ends', () => {
       scopeDir: a,
     });
     await t.ready();
-    expect(names(await terminated(outer))).toEqual(['accepted', 'quiesced', 'signalled', 'settled']);
+    expect(names(await terminated(outer, bounds))).toEqual(['accepted', 'quiesced', 'signalled', 'settled']);
     const order = [atNs(c, 'exit'), atNs(b, 'status'), atNs(b, 'exit'), atNs(a, 'status'), atNs(a, 'exit')];
     expect(order).toEqual([...order].sort((x, y) => Number(x - y)));
     for (const scope of [a, b, c]) {
@@ -92,7 +86,7 @@ describe('the order of ends', () => {
     const script = `trap '' TERM; ${leaves.command} & ${stays.command} & ${stubborn('/dev/null')}`;
     const outer = await run(['sh', '-c', script], { scopeDir: outerDir! });
     await Promise.all([quick.ready(), slow.ready()]);
-    await terminated(outer);
+    await terminated(outer, bounds);
     expect(readReceipt(quickDir!, 'exit')).toMatchObject({ signal: 15, terminated: true });
     expect(readReceipt(slowDir!, 'exit')).toMatchObject({ signal: 9, terminated: true });
     expect(outer.receipt('exit')).toMatchObject({ terminated: true, lostNested: 0 });
@@ -185,7 +179,7 @@ describe('a nested guardian that does not end', () => {
     await inState(outer.launch.ready.workload.pid, 'S');
     await inState(parent, 'S');
     expect([statOf(stopped.pid)?.state, isAlive(inner.pid)]).toEqual(['T', true]);
-    const again = terminated(outer);
+    const again = terminated(outer, bounds);
     continueGuardian(inner.pid);
     expect((await again).at(-1)).toEqual({ event: 'settled', exit: 0 });
     expect(readReceipt(innerDir, 'exit')).toMatchObject({ terminated: true, proof: 'ECHILD' });
@@ -243,7 +237,7 @@ describe('a nested guardian that does not end', () => {
     expect(first.at(-1)).toMatchObject({ guardians: [[inner.pid, inner.start]] });
     await tracer.release();
     // Nobody holds anything any more, so both may have ended before they can be asked.
-    const second = await terminated(outer).catch((error: unknown) => error);
+    const second = await terminated(outer, bounds).catch((error: unknown) => error);
     if (second instanceof Error)
       expect(second).toMatchObject({ code: expect.stringMatching(/^(control_closed|guardian_unreachable)$/) });
     else expect((second as readonly unknown[]).at(-1)).toEqual({ event: 'settled', exit: 0 });

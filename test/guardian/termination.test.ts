@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { controlClient } from '../../pty/launch/control.ts';
 import type { DrainEvent } from '../../pty/launch/controlMessages.ts';
+import { find, names, terminated } from './support/drain.ts';
 import { holdInShell, turns } from './support/fifo.ts';
 import { heardReady, launcher } from './support/launcher.ts';
 import { inState, isAlive, isGone, statOf } from './support/processes.ts';
@@ -12,18 +13,6 @@ import type { Scope } from './support/scope.ts';
 import { makeDirectory, readReceipt, run, workDirectory } from './support/scope.ts';
 
 const bounds = { graceMs: 150, budgetMs: 30_000 };
-
-async function terminated(scope: Scope, within = bounds): Promise<DrainEvent[]> {
-  const control = await scope.control();
-  const events: DrainEvent[] = [];
-  for await (const event of control.terminate(within)) events.push(event);
-  control.close();
-  return events;
-}
-
-const names = (events: readonly DrainEvent[]) => events.map(({ event }) => event);
-const find = <E extends DrainEvent['event']>(events: readonly DrainEvent[], event: E) =>
-  events.find((one): one is Extract<DrainEvent, { event: E }> => one.event === event)!;
 
 /** A root that ignores SIGTERM and has announced itself. */
 async function stubborn(changes = {}): Promise<Scope> {
@@ -76,7 +65,7 @@ describe('a tree that does not leave (SHUT-02)', () => {
     ['is all of that, and fifty more', 'mixed', 2],
   ])('%s: everything ends, in this order', async (_name, kind, count) => {
     const scope = await swarm(kind, count);
-    const events = await terminated(scope);
+    const events = await terminated(scope, bounds);
     expect(names(events)).toEqual(['accepted', 'quiesced', 'signalled', 'settled']);
     const quiesced = find(events, 'quiesced');
     expect(quiesced.scans).toBeGreaterThanOrEqual(3);
@@ -90,7 +79,7 @@ describe('a tree that does not leave (SHUT-02)', () => {
 
   it('62 has a thousand members', async () => {
     const scope = await swarm('crowd', 1000);
-    const events = await terminated(scope);
+    const events = await terminated(scope, bounds);
     const quiesced = find(events, 'quiesced');
     expect([quiesced.total, quiesced.members.length]).toEqual([1001, 256]);
     expect(find(events, 'signalled').total).toBe(1001);
@@ -101,7 +90,7 @@ describe('a tree that does not leave (SHUT-02)', () => {
     const scope = await swarm('flood', 64); // the fixture carries its own limit of processes
     const control = await scope.control();
     expect((await control.hello()).phase).toBe('running');
-    const ending = terminated(scope);
+    const ending = terminated(scope, bounds);
     const phases: string[] = [];
     const asking = (async () => {
       for (;;) phases.push((await control.hello()).phase);
@@ -116,11 +105,11 @@ describe('a tree that does not leave (SHUT-02)', () => {
 
   it('is found without /proc/PID/task/TID/children, too', async () => {
     const scope = await swarm('mixed', 2, guardianBuiltWith('WITHOUT_CHILDREN_FILE'));
-    expect(find(await terminated(scope), 'settled').exit).toBe(0);
+    expect(find(await terminated(scope, bounds), 'settled').exit).toBe(0);
   });
 
   it('would be killed while it still runs if two scans did not have to agree', async () => {
-    const events = await terminated(await swarm('hoppers', 8, guardianBuiltWith('WITHOUT_AGREEMENT')));
+    const events = await terminated(await swarm('hoppers', 8, guardianBuiltWith('WITHOUT_AGREEMENT')), bounds);
     expect(find(events, 'quiesced').scans).toBe(1);
   });
 });
@@ -136,7 +125,7 @@ describe('the bounds', () => {
     expect(find(events, 'budgetExhausted')).toMatchObject({ survivors: 2, unkillable: [], guardians: [] });
     await inState(root, 'S');
     expect(statOf(stopped.pid)?.state).toBe('T');
-    expect(find(await terminated(scope), 'settled').exit).toBe(0); // another round is possible
+    expect(find(await terminated(scope, bounds), 'settled').exit).toBe(0); // another round is possible
     await isGone(root);
   });
 
@@ -148,7 +137,7 @@ describe('the bounds', () => {
     expect(names(events)).toEqual(['accepted', 'budgetExhausted']);
     await inState(scope.launch.ready.workload.pid, 'S');
     await inState(stopped.pid, 'T');
-    expect(find(await terminated(scope), 'settled').exit).toBe(0);
+    expect(find(await terminated(scope, bounds), 'settled').exit).toBe(0);
   });
 
   it('a budget that is too short for the end names how many are left', async () => {

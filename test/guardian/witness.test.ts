@@ -2,24 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { controlClient } from '../../pty/launch/control.ts';
-import type { DrainEvent } from '../../pty/launch/controlMessages.ts';
 import { signalVerified } from '../support/daemonLeftovers.ts';
 import { guardianPair } from '../support/guardianPair.ts';
+import { terminated } from './support/drain.ts';
 import { holdInShell, turns } from './support/fifo.ts';
 import { expectWhole, halves, loseHalf } from './support/halves.ts';
 import { inState, isAlive, isGone, statOf } from './support/processes.ts';
 import { guardianBuiltWith, program, wrapped } from './support/programs.ts';
-import type { Scope } from './support/scope.ts';
 import { exists, gated, run, workDirectory } from './support/scope.ts';
 import { runInTerminal } from './support/terminal.ts';
-
-async function terminated(scope: Scope, bounds: { graceMs: number; budgetMs: number }): Promise<DrainEvent[]> {
-  const control = await scope.control();
-  const events: DrainEvent[] = [];
-  for await (const event of control.terminate(bounds)) events.push(event);
-  control.close();
-  return events;
-}
 
 async function held(then = 'exit 6', changes = {}) {
   const t = turns(workDirectory());
