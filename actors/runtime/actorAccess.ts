@@ -8,6 +8,7 @@ import type { RunSnapshot } from '../../machines/run.ts';
 import type { WorkerSnapshot } from '../../machines/workerIncarnation.ts';
 import type { GenerationSnapshot } from '../../machines/worktreeGeneration.ts';
 import type { Store } from '../../persistence/store.ts';
+import type { ActorSummary } from '../../persistence/tables/actors.ts';
 import type { Host, ListFilter } from '../host/api.ts';
 import { HostError } from '../host/hostError.ts';
 import { ambiguousId, notFound } from './operatingError.ts';
@@ -64,22 +65,27 @@ export type Listed<Kind extends ActorKind> =
 
 const pageSize = 500;
 
-/** All actors of a kind that pass the filter, oldest first, read page by page. */
+/** The row of every actor of a kind that passes the filter, oldest first, read page by page; also of those that are damaged. */
+export function* everyRow(host: Pick<Host, 'list'>, kind: ActorKind, filter: ListFilter = {}): Generator<ActorSummary> {
+  let after: number | undefined;
+  for (;;) {
+    const page = host.list(kind, { ...filter, limit: pageSize, ...(after === undefined ? {} : { after }) });
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return;
+    after = last.key;
+  }
+}
+
+/** All actors of a kind that pass the filter, oldest first. */
 export function* everyActor<Kind extends ActorKind>(
   host: Host,
   kind: Kind,
   filter: ListFilter = {},
 ): Generator<Listed<Kind>> {
-  let after: number | undefined;
-  for (;;) {
-    const page = host.list(kind, { ...filter, limit: pageSize, ...(after === undefined ? {} : { after }) });
-    for (const { id } of page) {
-      const snapshot = intact(host, kind, id);
-      if (snapshot !== undefined) yield { id, snapshot } as Listed<Kind>;
-    }
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageSize) return;
-    after = last.key;
+  for (const { id } of everyRow(host, kind, filter)) {
+    const snapshot = intact(host, kind, id);
+    if (snapshot !== undefined) yield { id, snapshot } as Listed<Kind>;
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { assessOwnership, holdsOthersUp } from '../../../machines/assessment.ts';
 import type { ScopeId } from '../../../machines/ids.ts';
-import { intact } from '../../runtime/actorAccess.ts';
+import { everyRow, intact } from '../../runtime/actorAccess.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 
 export interface Rescan {
@@ -14,8 +14,6 @@ export interface Rescan {
 
 type Parts = Pick<Runtime, 'host' | 'store'>;
 
-const pageSize = 500;
-
 /**
  * Found by their links, so that a record which cannot be read is found as well, and counts as unverified (OWN-10). Not those
  * that somebody answers for: nobody can end them, and nobody waits for them.
@@ -24,15 +22,11 @@ export function unreleasedScopes({ host, store }: Parts): readonly ScopeId[] {
   const isWorker = (scopeId: string | undefined) =>
     scopeId !== undefined && host.linked('workerIncarnation', 'scopeId', scopeId).length > 0;
   const found: ScopeId[] = [];
-  for (let after = 0; ; ) {
-    const page = host.list('executionScope', { released: false, after, limit: pageSize });
-    for (const { id, key } of page) {
-      const isOfWorkers = isWorker(id) || isWorker(store.links.of(key).parentScopeId);
-      if (isOfWorkers && !isOutOfTheWay({ host }, id)) found.push(id as ScopeId);
-    }
-    if (page.length < pageSize) return found;
-    after = page.at(-1)!.key;
+  for (const { id, key } of everyRow(host, 'executionScope', { released: false })) {
+    const isOfWorkers = isWorker(id) || isWorker(store.links.of(key).parentScopeId);
+    if (isOfWorkers && !isOutOfTheWay({ host }, id)) found.push(id as ScopeId);
   }
+  return found;
 }
 
 /** Whether nobody has to wait for this scope: it is proved, or somebody answers for it. */

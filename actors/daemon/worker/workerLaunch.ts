@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { IncarnationId, RegistrationId, RuntimeId, ScopeId } from '../../../machines/ids.ts';
 import type { Draft } from '../../host/outcome.ts';
+import { everyRow } from '../../runtime/actorAccess.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
 import { type WorkerContext, workerProtocol } from '../../worker/messages.ts';
@@ -97,7 +98,7 @@ interface LivingWorker {
 
 /** Incarnations that are not proved to be gone, and for which nobody answers; oldest first. */
 export function livingWorkers({ host, store }: Pick<Runtime, 'host' | 'store'>): readonly LivingWorker[] {
-  const unreleased = host.list('workerIncarnation', { released: false }).map(({ id, key }) => ({
+  const unreleased = Array.from(everyRow(host, 'workerIncarnation', { released: false }), ({ id, key }) => ({
     incarnationId: id as IncarnationId,
     // From its link: a record that cannot be read is a worker that may live.
     scopeId: store.links.of(key).scopeId as ScopeId,
