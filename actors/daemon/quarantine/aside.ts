@@ -8,7 +8,6 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { syncDirectory } from '../../../pty/launch/slots.ts';
-import { isErrno } from './errno.ts';
 import { type GitMetadata, lockedAt, unlockedAt } from './gitMetadata.ts';
 
 /** What is asked for: where a directory lies, and which one it is. */
@@ -36,6 +35,9 @@ export interface PutAside {
   /** Forgets the note; for when it was committed. */
   done(): Promise<void>;
 }
+
+const isErrno = (error: unknown, ...codes: readonly string[]): boolean =>
+  codes.includes((error as NodeJS.ErrnoException | undefined)?.code ?? '');
 
 const noteOf = (directory: string, name: string): string => join(directory, `${name}.json`);
 

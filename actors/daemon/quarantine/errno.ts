@@ -1,2 +1,0 @@
-export const isErrno = (error: unknown, ...codes: readonly string[]): boolean =>
-  codes.includes((error as NodeJS.ErrnoException | undefined)?.code ?? '');
