@@ -1,9 +1,9 @@
 /** Which variables leave the caller's shell (ruling 23): an allow-list, plus what the caller names. */
+import { isOrdinary, pickEnvironment } from '../actors/runtime/environment.ts';
 import { usage } from './failure.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const workloadNames = new Set(['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR', 'TERM']);
 const daemonNames = new Set(['PATH', 'HOME', 'LANG', 'TMPDIR', 'USER', 'LOGNAME']);
 
 /**
@@ -11,7 +11,7 @@ const daemonNames = new Set(['PATH', 'HOME', 'LANG', 'TMPDIR', 'USER', 'LOGNAME'
  * own value. A name that the caller does not have is an error: a missing credential should fail here, not in the work.
  */
 export function workloadEnvironment(env: Environment, named: readonly string[]): Record<string, string> {
-  const chosen = pick(env, (name) => workloadNames.has(name) || name.startsWith('LC_'));
+  const chosen = pickEnvironment(env, (name) => isOrdinary(name) || name === 'TERM');
   for (const entry of named) {
     const equals = entry.indexOf('=');
     const name = equals < 0 ? entry : entry.slice(0, equals);
@@ -29,15 +29,8 @@ export function workloadEnvironment(env: Environment, named: readonly string[]):
 
 /** What the daemon may inherit from the shell that happened to start it: enough to find things, no credentials. */
 export function daemonEnvironment(env: Environment): Record<string, string> {
-  return pick(
+  return pickEnvironment(
     env,
     (name) => daemonNames.has(name) || (/^(XDG|CUSTODY|NODE)_/.test(name) && !name.startsWith('NODE_CHANNEL_')),
   );
-}
-
-function pick(env: Environment, wanted: (name: string) => boolean): Record<string, string> {
-  // Without a prototype, so that a variable may be named `__proto__`.
-  const chosen: Record<string, string> = Object.create(null);
-  for (const [name, value] of Object.entries(env)) if (value !== undefined && wanted(name)) chosen[name] = value;
-  return chosen;
 }

@@ -14,6 +14,7 @@ import type { Clock } from '../observe/clock.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
 import { intact } from '../runtime/actorAccess.ts';
 import { operatorKey } from '../runtime/credentials.ts';
+import { isOrdinary, pickEnvironment } from '../runtime/environment.ts';
 import { daemonLeaving } from '../runtime/operatingError.ts';
 import type { Places } from '../runtime/places.ts';
 import type { Runtime } from '../runtime/runtime.ts';
@@ -52,7 +53,6 @@ import { assertInPlace, recordPlace } from './statePlace.ts';
 import { HostLink } from './terminals/hostLink.ts';
 import { createSessionDeadlines } from './terminals/sessionDeadlines.ts';
 import { SessionService } from './terminals/sessionService.ts';
-import { workerEnvironment } from './worker/environment.ts';
 import { Exclusive } from './worker/exclusive.ts';
 import { RemoteLaunches } from './worker/remoteLaunches.ts';
 import { WorkerService } from './worker/workerService.ts';
@@ -146,7 +146,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
       limits: { finalDrainMs: loadedConfig.config.finalDrainMs },
       startMs: hostStartMs,
     },
-    worker: { program: options.workerProgram, environment: workerEnvironment(options.env) },
+    worker: { program: options.workerProgram, environment: pickEnvironment(options.env, isOrdinary) },
     workGroup: createWorkGroup(store.installationId, loadedConfig.config.workGroup),
     log,
     version: options.version,

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isGone } from '../guardian/support/processes.ts';
 import { readReceipt } from '../guardian/support/scope.ts';
@@ -20,6 +22,20 @@ describe('the configured check of a queued Goal', () => {
     expect((await receiptOf(daemon, goalId)).payload).toMatchObject({ kind: 'quality', verdict });
     const shown = await daemon.call('goals.show', { id: goalId });
     expect(shown).toMatchObject({ status, check: { runId: shown.runs[0], verdict, reason: null } });
+  });
+
+  it("finds the user's language and paths, and none of their credentials (ruling 23)", async () => {
+    const found = { LC_TIME: 'C.UTF-8', TZ: 'UTC', API_KEY: 'secret', NODE_OPTIONS: '--no-warnings', TERM: 'xterm' };
+    const daemon = workingDaemon({ env: found });
+    const list = join(daemon.home.dir, 'environment');
+    Object.assign(daemon.home.env, { CUSTODY_CHECKS: checksOf(`tr '\\0' '\\n' < /proc/$$/environ > '${list}'`) });
+    await daemon.start();
+    const { goalId } = await daemon.goal();
+    expect((await receiptOf(daemon, goalId)).payload).toMatchObject({ verdict: 'accepted' });
+    const lines = readFileSync(list, 'utf8').split('\n');
+    expect(lines).toEqual(expect.arrayContaining(['LC_TIME=C.UTF-8', 'TZ=UTC', `PATH=${process.env.PATH}`]));
+    const withheld = /^(API_KEY|NODE_OPTIONS|TERM|CUSTODY_CHECKS|CUSTODY_TICK_INTERVAL_MS)=/;
+    expect(lines.filter((line) => withheld.test(line))).toEqual([]);
   });
 
   it('that cannot be started fails the step, and gives no verdict', async () => {
