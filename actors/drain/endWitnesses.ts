@@ -4,6 +4,7 @@
  */
 import type { ProcessIdentity } from '../../machines/identity.ts';
 import { signalProcess } from '../../pty/launch/signal.ts';
+import { deferred } from '../runtime/deferred.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
 type Parts = Pick<Runtime, 'guardian' | 'adapter' | 'clock' | 'log' | 'leaving'>;
@@ -60,13 +61,11 @@ export async function grace(
 
 /** Throws as soon as the daemon begins to leave. */
 async function moment({ clock, leaving }: Pick<Parts, 'clock' | 'leaving'>, untilMonoMs: number): Promise<void> {
-  let end!: () => void;
-  const over = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const over = deferred<void>();
+  const end = () => over.resolve();
   const stopClock = clock.wakeAt(untilMonoMs, end);
   leaving.addEventListener('abort', end);
-  if (!leaving.aborted) await over;
+  if (!leaving.aborted) await over.promise;
   leaving.removeEventListener('abort', end);
   stopClock();
   leaving.throwIfAborted();

@@ -6,6 +6,8 @@
  * The queue is memory. What it orders are effects of the outbox, which a daemon that starts takes up in the order of their
  * commits, so that its successor's queue is the same.
  */
+import { deferred } from '../runtime/deferred.ts';
+
 interface Entry {
   readonly scopeId: string;
   /** The scope and everything around it. */
@@ -23,11 +25,8 @@ export class TreeLocks {
    * earlier ones only, so that nobody waits in a circle. Throws what `work` throws, or `leaving`'s reason while it waits.
    */
   async during<T>(path: readonly string[], leaving: AbortSignal, work: () => Promise<T>): Promise<T> {
-    let end!: () => void;
-    const over = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    const entry: Entry = { scopeId: path[0] ?? '', path: new Set(path), over };
+    const over = deferred<void>();
+    const entry: Entry = { scopeId: path[0] ?? '', path: new Set(path), over: over.promise };
     const earlier = [...this.#entries].filter((other) => overlap(entry, other));
     this.#entries.add(entry);
     try {
@@ -35,18 +34,16 @@ export class TreeLocks {
       return await work();
     } finally {
       this.#entries.delete(entry);
-      end();
+      over.resolve();
     }
   }
 }
 
 async function unlessAborted(signal: AbortSignal, wait: Promise<unknown>): Promise<void> {
-  let stop!: () => void;
-  const aborted = new Promise<void>((resolve) => {
-    stop = resolve;
-  });
+  const aborted = deferred<void>();
+  const stop = () => aborted.resolve();
   signal.addEventListener('abort', stop);
-  if (!signal.aborted) await Promise.race([wait, aborted]);
+  if (!signal.aborted) await Promise.race([wait, aborted.promise]);
   signal.removeEventListener('abort', stop);
   signal.throwIfAborted();
 }

@@ -1,5 +1,4 @@
 /** One drill: a whole kind of fault as a small case, and what every drill works with. */
-
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CallArguments } from '../../actors/daemon/api/contract.ts';

@@ -1,5 +1,4 @@
 /** The unit file of the daemon for `systemd --user` (systemd.service(5), systemd.kill(5), systemd.exec(5)). */
-
 import { unitMark, unitName } from '../../actors/daemon/service/place.ts';
 import { startAgainStatus } from '../../actors/daemon/shutdown/startAgain.ts';
 

@@ -1,5 +1,4 @@
 /** GRD-12: programs that hand work to others are named where a recipe calls them, and nothing else of it is kept. */
-
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { delegatorsIn } from '../../actors/daemon/launch/delegators.ts';

@@ -2,16 +2,16 @@
 import { join } from 'node:path';
 import { assessOwnership, holdsOthersUp } from '../../../machines/assessment.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
-import type { ProcessIdentity } from '../../../machines/identity.ts';
 import { controlClient } from '../../../pty/launch/control.ts';
 import { ControlError } from '../../../pty/launch/controlError.ts';
+import { type Recorded, recordedProcesses } from '../../observe/recorded.ts';
 import { everyActor, intact } from '../../runtime/actorAccess.ts';
 import { lastResort } from '../../runtime/lastResort.ts';
 import type { DaemonContext } from '../context.ts';
 
 /** One recorded process, and what a look at it showed just now. */
 export interface Seen {
-  readonly who: 'guardian' | 'workload' | 'witness';
+  readonly who: Recorded['who'];
   readonly pid: number;
   readonly result: 'alive' | 'ended' | 'unknown';
   readonly reason: string;
@@ -33,16 +33,7 @@ export interface AssumptionBlocker {
 
 /** A look at every process that was ever recorded of it. */
 export function seenOf({ adapter }: Pick<DaemonContext, 'adapter'>, { context }: ScopeSnapshot): readonly Seen[] {
-  const { guardian, workload, witnesses } = context;
-  const known: (readonly [Seen['who'], ProcessIdentity])[] = [];
-  if (guardian !== null) known.push(['guardian', guardian]);
-  if (workload !== null) known.push(['workload', workload]);
-  const others = Object.entries(witnesses).filter(([pid]) => ![guardian?.pid, workload?.pid].includes(Number(pid)));
-  for (const [pid, processToken] of others) {
-    if (guardian === null) break;
-    known.push(['witness', { ...guardian, pid: Number(pid), processToken, adapterEvidence: '' }]);
-  }
-  return known.map(([who, identity]) => {
+  return recordedProcesses(context).map(({ who, identity }) => {
     const { result, reason } = adapter.observe(identity);
     return { who, pid: identity.pid, result, reason };
   });

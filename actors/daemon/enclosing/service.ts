@@ -4,10 +4,10 @@
  */
 import type { Payload } from '../../../machines/events/catalogue.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
-import type { ProcessIdentity } from '../../../machines/identity.ts';
 import type { WorkerSnapshot } from '../../../machines/workerIncarnation.ts';
 import type { WorkerContext } from '../../../machines/workerIncarnationContext.ts';
 import type { HostedEnvelope } from '../../host/outcome.ts';
+import { recordedProcesses } from '../../observe/recorded.ts';
 import { everyActor, intact } from '../../runtime/actorAccess.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
@@ -93,7 +93,7 @@ export class EnclosingProofs {
         0,
       ),
       beganInOrder: adapter.beganInOrder(began),
-      survivors: recordedProcesses(child).filter((one) => adapter.observe(one).result !== 'ended').length,
+      survivors: recordedProcesses(child).filter(({ identity }) => adapter.observe(identity).result !== 'ended').length,
     };
   }
 
@@ -113,18 +113,6 @@ const launcherOf = (worker: WorkerSnapshot | 'corrupt' | undefined): WorkerConte
 
 const isLost = (scope: ScopeSnapshot): boolean =>
   scope.context.parentScopeId !== null && scope.matches({ coverage: { unverified: 'gap' } });
-
-/** Guardian and root as they were recorded, and whoever else was seen in the tree. */
-function recordedProcesses({ guardian, workload, witnesses }: ScopeSnapshot['context']): ProcessIdentity[] {
-  const known = [guardian, workload].filter((one) => one !== null);
-  const like = workload ?? guardian;
-  if (like === null) return known;
-  const others = Object.entries(witnesses).filter(([pid]) => !known.some((one) => String(one.pid) === pid));
-  return [
-    ...known,
-    ...others.map(([pid, processToken]) => ({ ...like, pid: Number(pid), processToken, adapterEvidence: '' })),
-  ];
-}
 
 function payloadOf({ parent, receipt, survivors }: EnclosingEvidence): Payload<'enclosing.receiptAccepted'> {
   return {

@@ -2,7 +2,6 @@
  * What the records say about one check: whether it is over, and whether its end says anything about the work. A check that
  * was made to end says nothing: no verdict is made up (SHUT-03), and what is missing is run again.
  */
-
 import type { DrainCause } from '../../../machines/evidence.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { ActorAddress } from '../../../machines/ids.ts';

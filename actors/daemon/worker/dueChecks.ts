@@ -1,5 +1,4 @@
 /** Which Goal's check is due. The answer follows from committed facts alone, so two daemons give the same. */
-
 import type { GoalSnapshot } from '../../../machines/goal.ts';
 import { goalEligibility } from '../../../machines/goalEligibility.ts';
 import type { GoalId, NodeId, ScopeId } from '../../../machines/ids.ts';

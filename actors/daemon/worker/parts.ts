@@ -1,5 +1,4 @@
 /** What the daemon's side of the scheduling worker works with. */
-
 import type { WorkerSnapshot } from '../../../machines/workerIncarnation.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { ToWorker } from '../../worker/messages.ts';

@@ -3,7 +3,6 @@
  * tick is journaled when it changes what is recorded, and remembered otherwise (section E); silence is measured here and
  * proves nothing (WRK-06).
  */
-
 import { type ProcessIdentity, sameProcess } from '../../../machines/identity.ts';
 import { type Tick, tickFault, type WorkerHealth, workerHealth } from '../../../machines/workerHealth.ts';
 import type { WorkerSnapshot } from '../../../machines/workerIncarnation.ts';
