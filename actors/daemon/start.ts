@@ -196,7 +196,7 @@ async function takeUp(context: DaemonContext): Promise<RecoveryCounts> {
 
 /** What an earlier daemon was in the middle of that no actor knows of. */
 async function settleInterrupted(runtime: Runtime): Promise<void> {
-  await endInterruptedChecks(runtime.places.runDir);
+  await endInterruptedChecks({ directory: runtime.places.runDir, guardianPath: runtime.guardian.path });
   await settleQuarantines(runtime);
 }
 

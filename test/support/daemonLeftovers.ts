@@ -43,20 +43,24 @@ export function startReceipt(scopeDir: string): { readonly guardian: Named; read
   }
 }
 
-function namesIn(directory: string): string[] {
+function namesIn(directory: string, options: { readonly recursive?: boolean } = {}): string[] {
   try {
-    return readdirSync(directory);
+    return readdirSync(directory, { ...options, encoding: 'utf8' });
   } catch {
     return [];
   }
 }
 
-/** Where guardians have been: scopes, and the tricks of containment checks. */
+/** Where guardians have been: scopes, and the tricks of containment checks, which have scopes inside scopes. */
 function scopeDirectories(stateDir: string): string[] {
+  const scopes = join(stateDir, 'scopes');
   const run = join(stateDir, 'run');
   const checks = namesIn(run).filter((name) => name.startsWith('selfcheck-'));
-  const parents = [join(stateDir, 'scopes'), ...checks.map((name) => join(run, name))];
-  return parents.flatMap((parent) => namesIn(parent).map((name) => join(parent, name)));
+  const places = checks.flatMap((name) => [
+    name,
+    ...namesIn(join(run, name), { recursive: true }).map((below) => join(name, below)),
+  ]);
+  return [...namesIn(scopes).map((name) => join(scopes, name)), ...places.map((place) => join(run, place))];
 }
 
 /** A guardian that is told to end takes its whole tree along; one that was stopped has to wake up for it. */

@@ -2,12 +2,13 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseReceipt } from '../../../pty/guardian/receipt.ts';
+import { parseReceipt, type ReceiptKind } from '../../../pty/guardian/receipt.ts';
 import { captureFiles } from '../../../pty/launch/capture.ts';
 import { type ControlClient, controlClient } from '../../../pty/launch/control.ts';
 import type { DrainEvent } from '../../../pty/launch/controlMessages.ts';
 import type { LaunchFrame } from '../../../pty/launch/frame.ts';
 import { type Launch, type LaunchRequest, launchGuardian } from '../../../pty/launch/launch.ts';
+import { signalProcess } from '../../../pty/launch/signal.ts';
 import { reserveSlots } from '../../../pty/launch/slots.ts';
 import { type Talk, talkIn } from './talk.ts';
 
@@ -133,11 +134,18 @@ export async function terminated(
   return events;
 }
 
-export async function receipt<Kind extends 'status' | 'exit'>(directory: string, kind: Kind) {
+export async function receipt<Kind extends ReceiptKind>(directory: string, kind: Kind) {
   const path = join(directory, `${kind}.json`);
   if (!existsSync(path)) return undefined;
   const parsed = parseReceipt(kind, await readFile(path));
   return parsed.ok ? parsed.receipt : undefined;
+}
+
+/** One that a check had stopped does not answer before somebody continues it, and with it its second process. */
+export async function wakeGuardian({ directory, guardianPath }: Pick<Bench, 'directory' | 'guardianPath'>) {
+  const start = await receipt(directory, 'start');
+  if (start === undefined) return;
+  await signalProcess({ guardianPath, ...start.guardian, uid: start.uid, signal: 'SIGCONT' });
 }
 
 /** Ends whatever a guardian still guards. Throws when none answers. */

@@ -3,11 +3,11 @@
  * and must not leave (PROMO-06). It uses no actor and no store, so that `init` can run a part of it before there is a daemon.
  */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterSilence } from '../../../pty/launch/silence.ts';
 import type { ContainmentCheckView } from '../api/views.ts';
 import { battery, type Subset } from './battery.ts';
-import { type Bench, endGuardian } from './bench.ts';
+import { type Bench, endGuardian, wakeGuardian } from './bench.ts';
 
 export interface SelfCheckReport {
   readonly subset: Subset;
@@ -118,13 +118,25 @@ function bounded<T>(work: Promise<T>, ms: number, signal?: AbortSignal): Promise
  * Ends and removes what a check left behind whose process died in the middle of it. To be called before a check can run:
  * one in progress looks just the same.
  */
-export async function endInterruptedChecks(directory: string): Promise<void> {
+export async function endInterruptedChecks({
+  directory,
+  guardianPath,
+}: Pick<Bench, 'directory' | 'guardianPath'>): Promise<void> {
   const interrupted = (await readdir(directory)).filter((name) => name.startsWith(prefix));
   for (const name of interrupted) {
     const path = join(directory, name);
-    for (const { id } of battery) await endGuardian(join(path, id)).catch(() => {});
+    for (const scopeDir of await scopesBelow(path)) {
+      await wakeGuardian({ directory: scopeDir, guardianPath }).catch(() => undefined);
+      await endGuardian(scopeDir).catch(() => undefined);
+    }
     await rm(path, { recursive: true, force: true });
   }
+}
+
+/** Those whose guardian came as far as its start receipt; one that did not has ended with its launcher. */
+async function scopesBelow(path: string): Promise<readonly string[]> {
+  const files = await readdir(path, { recursive: true });
+  return files.filter((file) => basename(file) === 'start.json').map((file) => join(path, dirname(file)));
 }
 
 const nameOf = (error: unknown): string =>
