@@ -118,7 +118,7 @@ async function verify(context: ServingContext): Promise<Answer<CallResults['cont
 }
 
 /** Calls that show health beside their data; the others do not pay for computing it. */
-const showsHealth: ReadonlySet<string> = new Set(['status', 'processes', 'doctor']);
+const showsHealth: ReadonlySet<string> = new Set(['status', 'processes', 'doctor', 'recover']);
 
 export async function dispatch(
   context: ServingContext,

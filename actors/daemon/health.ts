@@ -1,5 +1,6 @@
-/** The one health value (REC-08): status, processes and doctor show views of this and compute nothing of their own. */
+/** The one health value (REC-08): status, processes, doctor and recover show views of this and compute nothing of their own. */
 import { assessOwnership } from '../../machines/assessment.ts';
+import { canonicalDigest } from '../../machines/canonical.ts';
 import type { StoreError } from '../../persistence/errors.ts';
 import type { HostedEnvelope } from '../host/outcome.ts';
 import { everyActor } from '../runtime/actorAccess.ts';
@@ -54,7 +55,12 @@ export function healthOf({ host, store, findings, storeFailure, workers, root }:
   const isSilent = others.some(({ code }) => silentCodes.has(code));
   const state =
     unverified.length > 0 ? 'ownership_unverified' : isSilent ? 'unresponsive' : others.length > 0 ? 'degraded' : 'ok';
-  return { state, reasons, next: [...new Set(reasons.flatMap(({ next }) => next))] };
+  return { state, digest: digestOf(state, reasons), reasons, next: [...new Set(reasons.flatMap(({ next }) => next))] };
+}
+
+/** Without what is worded by the clock: how long something has lasted, or will. */
+function digestOf(state: HealthView['state'], reasons: readonly FindingView[]): string {
+  return canonicalDigest({ state, reasons: reasons.map(({ since: _since, detail: _detail, ...reason }) => reason) });
 }
 
 /** What takes a scope out of sight; the newest of them is since when it is (REC-05). */

@@ -236,22 +236,37 @@ describe('the replacement of a worker', () => {
     expect((await workerOf(daemon)).recovery.phase).not.toBe('idle');
   });
 
-  it('REC-08 is shown as one health by status, processes and doctor', async () => {
+  it('REC-07 keeps nobody from draining what became obsolete meanwhile: the runs of a cancelled Goal', async () => {
     const daemon = await workingDaemon({ env: { CUSTODY_RETRY_BACKOFF_MS: '600000' } }).start();
     await ticked(daemon);
+    const { goalId } = await daemon.goal();
+    const { runId, scopeId } = await daemon.exec(goalId, '(setsid sleep 1000 &); exec sleep 1000');
+    await loseGuardianOfWorker(daemon);
+    await daemon.event({ type: 'recovery.failed' });
+    await daemon.call('goals.cancel', { id: goalId });
+    await daemon.proved(runId);
+    const drains = await daemon.events({ actor: scopeId!, type: 'drain.requested' });
+    expect(drains[0]?.payload).toMatchObject({ cause: 'cancelled' });
+    expect((await workerOf(daemon)).recovery.phase).toBe('refused');
+  });
+
+  it('REC-08 is shown as one health by status, processes, doctor and recover', async () => {
+    const daemon = await workingDaemon({ env: { CUSTODY_RETRY_BACKOFF_MS: '600000' } }).start();
+    await ticked(daemon);
+    const healthy = (await daemon.call('status', {})).health.digest;
     await loseGuardianOfWorker(daemon);
     await daemon.event({ type: 'recovery.failed' });
     const replies = await Promise.all([
       daemon.attempt('status', {}),
       daemon.attempt('processes', {}),
       daemon.attempt('doctor', {}),
+      daemon.attempt('recover', {}),
     ]);
     const shown = replies.map((reply) => {
       if (!reply.ok || reply.health === undefined) throw new Error('no health is shown');
-      const { state, reasons } = reply.health;
-      return { state, reasons: reasons.map(({ code, scopeId }) => ({ code, scopeId })) };
+      return reply.health.digest;
     });
-    expect(shown[1]).toEqual(shown[0]);
-    expect(shown[2]).toEqual(shown[0]);
+    expect(new Set(shown).size).toBe(1);
+    expect(shown[0]).not.toBe(healthy);
   });
 });

@@ -22,9 +22,11 @@ export type Reply<Data> =
 
 export type HealthState = 'ok' | 'unresponsive' | 'ownership_unverified' | 'degraded';
 
-/** The one health value that status, processes and doctor show (REC-08). */
+/** The one health value that status, processes, doctor and recover show (REC-08). */
 export interface HealthView {
   readonly state: HealthState;
+  /** SHA-256 over the state, whom each reason names and what to do, in canonical form: the same in every view of one moment. */
+  readonly digest: string;
   readonly reasons: readonly FindingView[];
   readonly next: readonly string[];
 }

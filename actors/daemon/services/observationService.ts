@@ -16,7 +16,7 @@ import type { Findings } from '../findings.ts';
 import type { GuardianTalk } from '../guardianTalk.ts';
 import type { ReceiptService } from './receiptService.ts';
 
-type Parts = Pick<Runtime, 'host' | 'store' | 'clock' | 'log' | 'config'> & {
+type Parts = Pick<Runtime, 'host' | 'store' | 'clock' | 'log' | 'config' | 'adapter'> & {
   readonly findings: Findings;
   readonly receipts: ReceiptService;
   readonly guardians: GuardianTalk;
@@ -32,10 +32,10 @@ const guardianKey = (scopeId: string): string => `a:${scopeId}`;
 const workloadKey = (runId: string): string => `b:${runId}`;
 
 export function createObservationService(parts: Parts): ObservationService {
-  const { host, store, clock, config, findings, receipts, guardians } = parts;
+  const { host, store, clock, config, adapter, findings, receipts, guardians } = parts;
   const stalled = new Backoff(retryPauses(config));
   const nextId = createSequence(store);
-  const watched = new WatchedScopes(host);
+  const watched = new WatchedScopes(host, adapter);
 
   async function deliver(observed: readonly Observed[]): Promise<void> {
     const drafts: Draft[] = [];
@@ -46,13 +46,15 @@ export function createObservationService(parts: Parts): ObservationService {
     if (drafts.length > 0) await Promise.all(drafts.map((single) => host.submit([single])));
   }
 
-  async function guardianDrafts(scopeId: string, { sample }: Observed): Promise<Draft[]> {
+  async function guardianDrafts(scopeId: string, { identity, sample }: Observed): Promise<Draft[]> {
     if (openScope(host, scopeId) === undefined) return [];
     noteResponsiveness(scopeId, sample.result === 'alive' && sample.reason === 'stopped');
     // A guardian leaves right after its exit receipt: its absence is asked about there first.
     if (sample.result === 'ended') await receipts.look(scopeId);
     const scope = openScope(host, scopeId);
     if (scope === undefined) return [];
+    // It will be looked at in every pass until its scope is over.
+    if (sample.result === 'alive') adapter.pin(identity);
     const again = await drainAgain(scope, sample);
     const facts = guardianFacts(sample);
     if (isKnown(scope, facts)) return again;
@@ -133,7 +135,7 @@ class WatchedScopes {
   readonly #scopes = new Set<string>();
   #keys: readonly string[] | undefined;
 
-  constructor(host: Parts['host']) {
+  constructor(host: Parts['host'], adapter: Pick<Parts['adapter'], 'unpin'>) {
     this.#host = host;
     for (const { id, snapshot } of everyActor(host, 'executionScope', { released: false })) {
       if (snapshot !== 'corrupt') this.#scopes.add(id);
@@ -141,9 +143,14 @@ class WatchedScopes {
     host.onCommit((records) => {
       for (const { actor, after } of records) {
         if (actor.kind !== 'executionScope') continue;
-        if (after.hasTag('capacityReleased')) this.#scopes.delete(actor.id);
-        else this.#scopes.add(actor.id);
         this.#keys = undefined;
+        if (!after.hasTag('capacityReleased')) {
+          this.#scopes.add(actor.id);
+          continue;
+        }
+        this.#scopes.delete(actor.id);
+        const { guardian } = after.context;
+        if (guardian) adapter.unpin(guardian);
       }
     });
   }

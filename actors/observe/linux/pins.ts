@@ -17,8 +17,9 @@ function keyOf(identity: ProcessIdentity): string {
 /**
  * Open descriptors on `/proc/PID/stat` and `status` of processes that are looked at often. Such a descriptor belongs to one
  * process for good: after the process is reaped it answers ESRCH, also when the pid is taken again (case 54), so a look
- * costs two reads without any opening and needs no second opinion. Two descriptors each, so their number is bounded; the
- * least recently sampled pin is given up first. The adapter closes all of them in `close()`.
+ * costs two reads without any opening and needs no second opinion. Two descriptors each, so their number is bounded, and
+ * who comes late is looked at by path: to give up another one for it would only open and close one in every pass. The
+ * adapter closes all of them in `close()`.
  */
 export class Pins {
   readonly #eyes: Eyes;
@@ -38,10 +39,10 @@ export class Pins {
     return this.#pins.has(keyOf(identity));
   }
 
-  /** True when the identity is pinned now. False when it is gone already or no descriptor is left: nothing depends on a pin. */
+  /** True when the identity is pinned now. False when it is gone already or there is no room: nothing depends on a pin. */
   pin(identity: ProcessIdentity): boolean {
-    if (this.#limit === 0) return false;
     if (this.has(identity)) return true;
+    if (this.#pins.size >= this.#limit) return false;
     const pin = this.#open(identity.pid);
     if (pin === undefined) return false;
     const stat = lookAtPinnedStat(this.#eyes, identity.pid, pin.stat);
@@ -51,7 +52,6 @@ export class Pins {
       this.#close(pin);
       return false;
     }
-    if (this.#pins.size >= this.#limit) this.#dropOldest();
     this.#pins.set(keyOf(identity), pin);
     return true;
   }
@@ -65,11 +65,8 @@ export class Pins {
 
   /** Undefined when this identity is not pinned. */
   sample(identity: ProcessIdentity, context: SamplingContext): Verdict | undefined {
-    const key = keyOf(identity);
-    const pin = this.#pins.get(key);
+    const pin = this.#pins.get(keyOf(identity));
     if (pin === undefined) return undefined;
-    this.#pins.delete(key);
-    this.#pins.set(key, pin);
     const verdict = this.#look(identity, pin, context);
     // A finished process needs no descriptors any more.
     if (verdict.result === 'ended' && verdict.reason === 'absent') this.unpin(identity);
@@ -103,13 +100,6 @@ export class Pins {
       if (stat !== undefined) proc.close(stat);
       return undefined;
     }
-  }
-
-  #dropOldest(): void {
-    const oldest = this.#pins.entries().next();
-    if (oldest.done) return;
-    this.#pins.delete(oldest.value[0]);
-    this.#close(oldest.value[1]);
   }
 
   #close(pin: Pin): void {
