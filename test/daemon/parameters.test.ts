@@ -102,7 +102,7 @@ describe('a daemon goes by them', () => {
   it('retryBackoffMs doubles up to retryBackoffLongestMs', () => {
     const env = { CUSTODY_RETRY_BACKOFF_MS: '100', CUSTODY_RETRY_BACKOFF_LONGEST_MS: '300' };
     const backoff = new Backoff(retryPauses(load(env).config));
-    expect([1, 2, 3, 4].map(() => backoff.failed('somebody', 0))).toEqual([100, 200, 300, 300]);
+    expect([1, 2, 3, 4].map(() => backoff.later('somebody', 0))).toEqual([100, 200, 300, 300]);
   });
 
   it.each([

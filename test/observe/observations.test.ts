@@ -278,9 +278,9 @@ describe('the observation lane', () => {
 describe('the memory of pauses', () => {
   it('is bounded: the oldest entry is forgotten, and merely asked again sooner', () => {
     const backoff = new Backoff({ limit: 2 });
-    for (const key of ['a', 'b', 'c']) backoff.failed(key, 0);
+    for (const key of ['a', 'b', 'c']) backoff.later(key, 0);
     expect(['a', 'b', 'c'].map((key) => backoff.isDue(key, 0))).toEqual([true, false, false]);
-    backoff.succeeded('b');
+    backoff.reset('b');
     expect(backoff.isDue('b', 0)).toBe(true);
   });
 });

@@ -20,8 +20,10 @@ function scopeDirectory(scopeId?: string): ScopeDirectory {
   return scope;
 }
 
+type Changes = { watchLimit?: number; reading?: ReadReceiptOptions; batch?: number; netPolls?: number };
+
 /** Watches with a clock that nobody advances: unless a test polls, everything comes from the kernel's notifications. */
-function watching(options: { watchLimit?: number; reading?: ReadReceiptOptions; batch?: number } = {}) {
+function watching(options: Changes = {}) {
   const scopes$ = new Subject<ScopeCommand>();
   const clock = new FakeClock();
   const events: ReceiptEvent[] = [];
@@ -58,6 +60,16 @@ function watching(options: { watchLimit?: number; reading?: ReadReceiptOptions; 
   return { scopes$, clock, events, until, summary, subscription, state };
 }
 
+/** Counts how often a receipt is opened. */
+function counting() {
+  let looks = 0;
+  const open: ReceiptFiles['open'] = (path, options) => {
+    looks += 1;
+    return receiptFiles.open(path, options);
+  };
+  return { files: { ...receiptFiles, open }, looks: () => looks };
+}
+
 /** Two turns of the loop: whatever a notification or a poll set off has been looked at by then. */
 const settled = async () => {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -90,26 +102,35 @@ describe('receipts as a stream', () => {
 
   it('captured output that grows in the directory wakes nobody', async () => {
     const scope = scopeDirectory();
-    let looks = 0;
-    const counting: ReceiptFiles = {
-      ...receiptFiles,
-      open: (path, options) => {
-        looks += 1;
-        return receiptFiles.open(path, options);
-      },
-    };
-    const { scopes$, until } = watching({ reading: { files: counting } });
+    const { files, looks } = counting();
+    const { scopes$, until } = watching({ reading: { files } });
     scopes$.next({ watch: scope.expected });
     await settled();
-    const before = looks;
+    const before = looks();
     for (let line = 0; line < 20; line += 1) {
       appendFileSync(join(scope.path, 'stdout.log'), 'line\n');
       await settled();
     }
-    expect(looks).toBe(before);
+    expect(looks()).toBe(before);
     scope.publish('start');
     scope.publish('status');
     await until(2);
+  });
+
+  it('a scope that the kernel speaks of is looked at unasked in every sixth poll only, in case it has forgotten', async () => {
+    const scope = scopeDirectory();
+    const { files, looks } = counting();
+    const { scopes$, clock } = watching({ reading: { files } });
+    scopes$.next({ watch: scope.expected });
+    await settled();
+    const before = looks();
+    const seen: boolean[] = [];
+    for (let poll = 0; poll < 6; poll += 1) {
+      clock.advance(5_000);
+      await settled();
+      seen.push(looks() > before);
+    }
+    expect(seen).toEqual([false, false, false, false, false, true]);
   });
 
   it('the poll finds what no notification told, and goes on while anything is watched', async () => {
@@ -134,7 +155,7 @@ describe('receipts as a stream', () => {
 
   it('a receipt that is not authentic is said once and stays watched', async () => {
     const scope = scopeDirectory();
-    const { scopes$, until, clock, events } = watching();
+    const { scopes$, until, clock, events } = watching({ netPolls: 1 });
     scopes$.next({ watch: scope.expected });
     await settled();
     scope.publish('start');
@@ -149,7 +170,7 @@ describe('receipts as a stream', () => {
 
   it('case 28: a directory that was removed is said once', async () => {
     const scope = scopeDirectory();
-    const { scopes$, until, clock, summary } = watching();
+    const { scopes$, until, clock, summary } = watching({ netPolls: 1 });
     scopes$.next({ watch: scope.expected });
     await settled();
     rmSync(scope.path, { recursive: true });

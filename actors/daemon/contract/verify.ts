@@ -114,7 +114,7 @@ export async function keepContractCurrent(runtime: Keeping): Promise<void> {
       const { code, retryable } = error as Partial<OperatingError>;
       if (retryable !== true) throw error;
       log.warn({ code, what: 'contract' }, 'a report could not be committed');
-      await paused(backoff.failed('contract', clock.monoMs()), runtime);
+      await paused(backoff.later('contract', clock.monoMs()), runtime);
     }
   }
 }

@@ -58,10 +58,10 @@ export function createDeadlineService({ host, store, clock, log, config }: Parts
     try {
       await host.submit([draft('drain.requested', { to, payload, by: 'time-service', eventId })]);
     } catch (error) {
-      arm({ ...rest, scopeId, deadlineId, monoMs: backoff.failed(deadlineId, clock.monoMs()) });
+      arm({ ...rest, scopeId, deadlineId, monoMs: backoff.later(deadlineId, clock.monoMs()) });
       throw error;
     }
-    backoff.succeeded(deadlineId);
+    backoff.reset(deadlineId);
   }
 
   return {

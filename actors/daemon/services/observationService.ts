@@ -27,6 +27,12 @@ export interface ObservationService {
   deliver(observed: readonly Observed[]): Promise<void>;
 }
 
+/**
+ * A guardian that is seen alive again and again is looked at less often, down to once in so many passes: what it has to
+ * say comes as a receipt, which the kernel announces. Any change of its scope has it looked at in the next pass.
+ */
+const calmIntervals = 5;
+
 /** Keys sort guardians before workloads, so that a pass knows the guardian before it asks about the root. */
 const guardianKey = (scopeId: string): string => `a:${scopeId}`;
 const workloadKey = (runId: string): string => `b:${runId}`;
@@ -35,7 +41,12 @@ export function createObservationService(parts: Parts): ObservationService {
   const { host, store, clock, config, adapter, findings, receipts, guardians } = parts;
   const stalled = new Backoff(retryPauses(config));
   const nextId = createSequence(store);
-  const watched = new WatchedScopes(host, adapter);
+  const calm = new Backoff({ firstMs: config.observeIntervalMs, longestMs: calmIntervals * config.observeIntervalMs });
+  const watched = new WatchedScopes(host, {
+    isDue: (scopeId) => calm.isDue(scopeId, clock.monoMs()),
+    changed: (scopeId) => calm.reset(scopeId),
+    left: ({ context: { guardian } }) => guardian && adapter.unpin(guardian),
+  });
 
   async function deliver(observed: readonly Observed[]): Promise<void> {
     const drafts: Draft[] = [];
@@ -57,7 +68,10 @@ export function createObservationService(parts: Parts): ObservationService {
     if (sample.result === 'alive') adapter.pin(identity);
     const again = await drainAgain(scope, sample);
     const facts = guardianFacts(sample);
-    if (isKnown(scope, facts)) return again;
+    if (isKnown(scope, facts)) {
+      if (isCalm(scope, facts)) calm.later(scopeId, clock.monoMs());
+      return again;
+    }
     const to = ['executionScope', scopeId] as const;
     const eventId = nextId(`go:${scopeId}`);
     return [draft('guardian.observed', { to, payload: facts, by: 'reconciler', eventId }), ...again];
@@ -73,7 +87,7 @@ export function createObservationService(parts: Parts): ObservationService {
     const nowMonoMs = clock.monoMs();
     if (!isAbleToDrain(sample) && sample.result !== 'ended') return [];
     if (!stalled.isDue(scopeId, nowMonoMs)) return [];
-    stalled.failed(scopeId, nowMonoMs);
+    stalled.later(scopeId, nowMonoMs);
     if (sample.result === 'ended' && (await guardians.members(scopeId)) === undefined) return [];
     const payload = { cause: drain.cause, requestId: drain.requestId };
     const to = ['executionScope', scopeId] as const;
@@ -129,14 +143,26 @@ function isKnown(scope: ScopeSnapshot, facts: { readonly result: string; readonl
   return last.result === facts.result && last.reason === facts.reason;
 }
 
+/** Runs, and nobody waits for anything of it. */
+const isCalm = (scope: ScopeSnapshot, { reason }: { readonly reason: string }): boolean =>
+  reason === attached.reason && scope.matches({ termination: 'idle' });
+
+interface ScopeWatcher {
+  isDue(scopeId: string): boolean;
+  changed(scopeId: string): void;
+  left(scope: ScopeSnapshot): void;
+}
+
 /** Unreleased scopes by key, kept from commits: a pass costs what is due and nothing for what is over (OBS-11). */
 class WatchedScopes {
   readonly #host: Parts['host'];
+  readonly #watcher: ScopeWatcher;
   readonly #scopes = new Set<string>();
   #keys: readonly string[] | undefined;
 
-  constructor(host: Parts['host'], adapter: Pick<Parts['adapter'], 'unpin'>) {
+  constructor(host: Parts['host'], watcher: ScopeWatcher) {
     this.#host = host;
+    this.#watcher = watcher;
     for (const { id, snapshot } of everyActor(host, 'executionScope', { released: false })) {
       if (snapshot !== 'corrupt') this.#scopes.add(id);
     }
@@ -144,13 +170,13 @@ class WatchedScopes {
       for (const { actor, after } of records) {
         if (actor.kind !== 'executionScope') continue;
         this.#keys = undefined;
+        watcher.changed(actor.id);
         if (!after.hasTag('capacityReleased')) {
           this.#scopes.add(actor.id);
           continue;
         }
         this.#scopes.delete(actor.id);
-        const { guardian } = after.context;
-        if (guardian) adapter.unpin(guardian);
+        watcher.left(after as ScopeSnapshot);
       }
     });
   }
@@ -176,6 +202,7 @@ class WatchedScopes {
   #dueOf(key: string): DueProcess[] {
     const id = key.slice(2);
     if (key.startsWith('a:')) {
+      if (!this.#watcher.isDue(id)) return [];
       const identity = readable(this.#host, 'executionScope', id)?.context.guardian;
       return identity ? [{ key, request: { identity } }] : [];
     }

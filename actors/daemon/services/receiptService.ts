@@ -45,7 +45,7 @@ export function createReceiptService(parts: Parts): ReceiptService {
 
   /** The watcher says everything once, so what the store did not take has to be read again: no receipt is lost. */
   function watchAgain(scopeId: string): void {
-    clock.wakeAt(backoff.failed(scopeId, clock.monoMs()), () => {
+    clock.wakeAt(backoff.later(scopeId, clock.monoMs()), () => {
       const scope = intact(host, 'executionScope', scopeId);
       if (scope !== undefined && scope !== 'corrupt' && !scope.hasTag('capacityReleased')) watch(scope);
     });
@@ -67,7 +67,7 @@ export function createReceiptService(parts: Parts): ReceiptService {
           watchAgain(event.scopeId);
           throw error;
         }
-        backoff.succeeded(event.scopeId);
+        backoff.reset(event.scopeId);
         findings.clear(event.scopeId, `receipt_refused_${event.reading.receipt.kind}`);
       } else if (event.type === 'refused') {
         findings.add({

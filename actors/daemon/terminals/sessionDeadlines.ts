@@ -90,9 +90,9 @@ export function createSessionDeadlines({ host, clock, config, sessions }: Parts)
       const { sessionId, basis, deadlineId } = deadline;
       try {
         await reach(deadline);
-        backoff.succeeded(deadlineId);
+        backoff.reset(deadlineId);
       } catch (error) {
-        const monoMs = backoff.failed(deadlineId, clock.monoMs());
+        const monoMs = backoff.later(deadlineId, clock.monoMs());
         const session = intact(host, 'ptySession', sessionId);
         if (session !== undefined) commands.send({ arm: dueOf(sessionId, basis, monoMs) });
         throw error;

@@ -390,7 +390,7 @@ export class SessionService {
     if (this.#isLookingAgain) return;
     this.#isLookingAgain = true;
     const { clock } = this.#parts;
-    clock.wakeAt(this.#backoff.failed('look', clock.monoMs()), () => {
+    clock.wakeAt(this.#backoff.later('look', clock.monoMs()), () => {
       this.#isLookingAgain = false;
       this.#logged('another look', this.#look());
     });
@@ -404,7 +404,7 @@ export class SessionService {
       await this.#connected(await client.sessions());
     }
     await this.settleWithoutStatus();
-    this.#backoff.succeeded('look');
+    this.#backoff.reset('look');
   }
 }
 

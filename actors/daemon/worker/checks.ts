@@ -122,7 +122,7 @@ export class Checks {
     const now = this.#parts.clock.monoMs();
     // Goals that nobody asks about again would stay in it for as long as the daemon lives.
     for (const [id, { untilMonoMs }] of this.#held) if (untilMonoMs <= now) this.#held.delete(id);
-    this.#held.set(goalId, { reason, untilMonoMs: this.#backoff.failed(goalId, now) });
+    this.#held.set(goalId, { reason, untilMonoMs: this.#backoff.later(goalId, now) });
   }
 
   /** Goals whose check is tried again later, and why it was not begun. */
@@ -188,7 +188,7 @@ export class Checks {
       this.#holdBack(goalId, 'never_ran');
       return;
     }
-    this.#backoff.succeeded(goalId);
+    this.#backoff.reset(goalId);
     this.#held.delete(goalId);
   }
 

@@ -1,4 +1,4 @@
-/** How long to leave somebody alone who could not be seen: one second, doubled with every further failure, at most five minutes. */
+/** How long to leave somebody alone: one second at first, doubled every further time, at most five minutes. */
 export interface BackoffOptions {
   readonly firstMs?: number;
   readonly longestMs?: number;
@@ -7,7 +7,7 @@ export interface BackoffOptions {
 }
 
 interface Pause {
-  readonly failures: number;
+  readonly times: number;
   readonly retryAtMonoMs: number;
 }
 
@@ -29,18 +29,19 @@ export class Backoff {
     return pause === undefined || pause.retryAtMonoMs <= nowMonoMs;
   }
 
-  /** Counts one more failure and returns the time of the next attempt. */
-  failed(key: string, nowMonoMs: number): number {
-    const failures = (this.#pauses.get(key)?.failures ?? 0) + 1;
-    const waitMs = Math.min(this.#longestMs, this.#firstMs * 2 ** (failures - 1));
+  /** Leaves it alone for longer than the last time, and returns when it is due again. */
+  later(key: string, nowMonoMs: number): number {
+    const times = (this.#pauses.get(key)?.times ?? 0) + 1;
+    const waitMs = Math.min(this.#longestMs, this.#firstMs * 2 ** (times - 1));
     const retryAtMonoMs = Math.ceil(nowMonoMs + waitMs);
     this.#pauses.delete(key);
     if (this.#pauses.size >= this.#limit) this.#pauses.delete(this.#pauses.keys().next().value!);
-    this.#pauses.set(key, { failures, retryAtMonoMs });
+    this.#pauses.set(key, { times, retryAtMonoMs });
     return retryAtMonoMs;
   }
 
-  succeeded(key: string): void {
+  /** Due at once, and the next pause is the first one again. */
+  reset(key: string): void {
     this.#pauses.delete(key);
   }
 }

@@ -135,7 +135,7 @@ class ObservationLane {
       else await nextTurn();
       elapsedMs = clock.monoMs() - startedMonoMs;
     } while (this.#cursor !== null && elapsedMs < timeBudgetMs && !this.#out.closed);
-    this.#laneBackoff.succeeded(LANE);
+    this.#laneBackoff.reset(LANE);
     const reads = adapter.reads - readsBefore;
     this.#out.next({
       type: 'passEnded',
@@ -152,7 +152,7 @@ class ObservationLane {
     const { adapter, clock, sliceMs, backoff } = this.#options;
     const context = adapter.context();
     if (isProblem(context)) {
-      const retryAtMonoMs = this.#laneBackoff.failed(LANE, clock.monoMs());
+      const retryAtMonoMs = this.#laneBackoff.later(LANE, clock.monoMs());
       this.#out.next({ type: 'contextUnavailable', reason: context.problem, detail: context.detail, retryAtMonoMs });
       return undefined;
     }
@@ -166,8 +166,8 @@ class ObservationLane {
         { budgetMs: sliceMs, context },
       )) {
         const { key, request } = ready[observed.length]!;
-        const retryAtMonoMs = sample.result === 'unknown' ? backoff.failed(key, clock.monoMs()) : null;
-        if (retryAtMonoMs === null) backoff.succeeded(key);
+        const retryAtMonoMs = sample.result === 'unknown' ? backoff.later(key, clock.monoMs()) : null;
+        if (retryAtMonoMs === null) backoff.reset(key);
         observed.push({ key, identity: request.identity, sample, retryAtMonoMs });
       }
     }
@@ -180,7 +180,7 @@ class ObservationLane {
       await this.#options.deliver(observed);
       return !this.#out.closed;
     } catch (error) {
-      const retryAtMonoMs = this.#laneBackoff.failed(LANE, this.#options.clock.monoMs());
+      const retryAtMonoMs = this.#laneBackoff.later(LANE, this.#options.clock.monoMs());
       this.#out.next({ type: 'deliveryFailed', error, retryAtMonoMs });
       return false;
     }

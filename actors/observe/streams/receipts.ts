@@ -22,8 +22,10 @@ export type ReceiptEvent =
 export interface ReceiptWatchOptions {
   readonly scopes$: Observable<ScopeCommand>;
   readonly clock: Clock;
-  /** The net under the notifications: inotify can overflow, and some file systems tell nothing. */
+  /** For scopes of which the kernel tells nothing: some file systems do not, and watches are limited. */
   readonly pollMs?: number;
+  /** The net under the notifications, which can overflow: polls in which a scope that has them is looked at once. */
+  readonly netPolls?: number;
   /** Scopes with notifications; each costs two inotify watches. The others are polled. */
   readonly watchLimit?: number;
   /** Scopes looked at before the event loop has its turn. */
@@ -53,11 +55,12 @@ class ReceiptWatcher {
   readonly #dirty = new Set<string>();
   #turn: NodeJS.Immediate | undefined;
   #cancelPoll: (() => void) | undefined;
+  #polls = 0;
   #watching = 0;
   #inputOver = false;
 
   constructor(options: ReceiptWatchOptions, out: Subscriber<ReceiptEvent>) {
-    this.#options = { pollMs: 5_000, watchLimit: 2_048, batch: 64, reading: {}, ...options };
+    this.#options = { pollMs: 5_000, netPolls: 6, watchLimit: 2_048, batch: 64, reading: {}, ...options };
     this.#out = out;
   }
 
@@ -101,7 +104,7 @@ class ReceiptWatcher {
     for (const name of AWAITED) {
       try {
         const watcher = watch(join(scopeDir, name), () => this.#mark(scopeId));
-        watcher.on('error', () => watcher.close());
+        watcher.on('error', () => this.#lose(scope, watcher));
         scope.watchers.push(watcher);
       } catch (error) {
         const code = errnoOf(error);
@@ -110,6 +113,13 @@ class ReceiptWatcher {
         this.#sayOnce(scope, { type: 'pollOnly', scopeId, reason: code.toLowerCase() || 'unknown' });
       }
     }
+    if (scope.watchers.length === 0) this.#watching -= 1;
+  }
+
+  #lose(scope: Watched, watcher: FSWatcher): void {
+    watcher.close();
+    if (!scope.watchers.includes(watcher)) return;
+    scope.watchers = scope.watchers.filter((one) => one !== watcher);
     if (scope.watchers.length === 0) this.#watching -= 1;
   }
 
@@ -133,7 +143,9 @@ class ReceiptWatcher {
   #poll(): void {
     this.#cancelPoll = undefined;
     if (this.#scopes.size === 0) return;
-    for (const scopeId of this.#scopes.keys()) this.#mark(scopeId);
+    this.#polls += 1;
+    const isNet = this.#polls % this.#options.netPolls === 0;
+    for (const [scopeId, { watchers }] of this.#scopes) if (isNet || watchers.length === 0) this.#mark(scopeId);
     this.#cancelPoll = this.#options.clock.wakeAt(this.#options.clock.monoMs() + this.#options.pollMs, () =>
       this.#poll(),
     );
@@ -175,8 +187,9 @@ class ReceiptWatcher {
 }
 
 /**
- * Finds the receipts of the watched scopes: at once where the kernel announces them, within `pollMs` otherwise. Receipts of
- * one scope come in their order of publication, each once. A scope leaves by itself with its exit receipt.
+ * Finds the receipts of the watched scopes: at once where the kernel announces them, within `pollMs` where it announces
+ * nothing. Receipts of one scope come in their order of publication, each once. A scope leaves by itself with its exit
+ * receipt.
  *
  * Completes when `scopes$` has completed and every scope has left; unsubscribing closes all watches.
  */
