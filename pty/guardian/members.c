@@ -144,8 +144,8 @@ static bool out_of_time(const struct walk *w) {
   return true;
 }
 
-/* Looks at one process as it is now; a process that has gone meanwhile is not a member. */
-static bool look_at(const struct walk *w, pid_t pid, struct member *one) {
+/* Looks at one process as it is now, but for its threads; a process that has gone meanwhile is not a member. */
+static bool glance_at(const struct walk *w, pid_t pid, struct member *one) {
   struct proc_stat stat;
   if (!proc_stat(pid, 0, &stat)) {
     if (errno != ENOENT && errno != ESRCH) w->m->incomplete = true;
@@ -156,8 +156,11 @@ static bool look_at(const struct walk *w, pid_t pid, struct member *one) {
   one->nested = is_nested(w->g, pid, stat.start);
   one->running = may_run(pid, pid, stat.state);
   one->threaded = stat.threads > 1;
-  if (one->threaded) each_number(pid, note_thread, one);
   return true;
+}
+
+static void look_closer(struct member *one) {
+  if (one->threaded) each_number(one->pid, note_thread, one);
 }
 
 /*
@@ -169,7 +172,8 @@ static void meet_from(const struct walk *w, size_t first) {
   size_t kept = m->count;
   for (size_t at = m->count; at > first && !out_of_time(w); at--) {
     struct member one;
-    if (!look_at(w, m->list[at - 1].pid, &one)) continue;
+    if (!glance_at(w, m->list[at - 1].pid, &one)) continue;
+    look_closer(&one);
     if (w->visit->meet != NULL) w->visit->meet(w->visit->context, &one);
     m->list[--kept] = one;
   }
@@ -215,7 +219,7 @@ static bool enter(struct walk *w, pid_t pid, bool threaded) {
 static bool note_any(void *context, pid_t pid) {
   const struct walk *w = context;
   struct member one;
-  if (look_at(w, pid, &one)) members_note(w->m, &one);
+  if (glance_at(w, pid, &one)) members_note(w->m, &one);
   return !out_of_time(w);
 }
 
@@ -237,6 +241,7 @@ static void scan_all(const struct walk *ours) {
   members_sort(&all);
   for (size_t at = 0; at < all.count; at++) {
     if (!hangs_below(w.g, &all, &all.list[at])) continue;
+    look_closer(&all.list[at]);
     if (w.visit->meet != NULL) w.visit->meet(w.visit->context, &all.list[at]);
     members_note(ours->m, &all.list[at]);
   }
