@@ -52,14 +52,16 @@ export function createObservationService(parts: Parts): ObservationService {
     const drafts: Draft[] = [];
     for (const one of observed) {
       const id = one.key.slice(2);
-      drafts.push(...(one.key.startsWith('a:') ? await guardianDrafts(id, one) : processDrafts(id, one)));
+      drafts.push(
+        ...(one.key.startsWith('a:') ? await guardianDrafts(id, one) : processDrafts({ host, nextId }, id, one)),
+      );
     }
     if (drafts.length > 0) await Promise.all(drafts.map((single) => host.submit([single])));
   }
 
   async function guardianDrafts(scopeId: string, { identity, sample }: Observed): Promise<Draft[]> {
     if (openScope(host, scopeId) === undefined) return [];
-    noteResponsiveness(scopeId, sample.result === 'alive' && sample.reason === 'stopped');
+    noteResponsiveness(findings, scopeId, sample.result === 'alive' && sample.reason === 'stopped');
     // A guardian leaves right after its exit receipt: its absence is asked about there first.
     if (sample.result === 'ended') await receipts.look(scopeId);
     const scope = openScope(host, scopeId);
@@ -94,25 +96,28 @@ export function createObservationService(parts: Parts): ObservationService {
     return [draft('drain.requested', { to, payload, by: 'reconciler', eventId: nextId(`dr:${scopeId}`) })];
   }
 
-  /** Alive and silent are two facts; this one is shown and moves nothing (ruling 9, D3). */
-  function noteResponsiveness(scopeId: string, isStopped: boolean): void {
-    if (!isStopped) findings.clear(scopeId, 'guardian_stopped');
-    else
-      findings.add({ scopeId, code: 'guardian_stopped', detail: 'its guardian is alive and does not run (stopped)' });
-  }
-
-  function processDrafts(runId: string, { identity, sample }: Observed): Draft[] {
-    const run = readable(host, 'run', runId);
-    if (run === undefined || !run.matches({ lifecycle: 'bound' })) return [];
-    const last = run.context.lastObservation;
-    if (last?.result === sample.result && last.reason === sample.reason) return [];
-    const payload = processFacts(identity, sample, run.context.identityVersion);
-    return [
-      draft('process.observed', { to: ['run', runId], payload, by: 'reconciler', eventId: nextId(`obs:${runId}`) }),
-    ];
-  }
-
   return { due: (cursor, limit) => watched.due(cursor, limit), deliver };
+}
+
+/** Alive and silent are two facts; this one is shown and moves nothing (ruling 9, D3). */
+function noteResponsiveness(findings: Findings, scopeId: string, isStopped: boolean): void {
+  if (!isStopped) findings.clear(scopeId, 'guardian_stopped');
+  else findings.add({ scopeId, code: 'guardian_stopped', detail: 'its guardian is alive and does not run (stopped)' });
+}
+
+function processDrafts(
+  { host, nextId }: Pick<Parts, 'host'> & { readonly nextId: (what: string) => string },
+  runId: string,
+  { identity, sample }: Observed,
+): Draft[] {
+  const run = readable(host, 'run', runId);
+  if (run === undefined || !run.matches({ lifecycle: 'bound' })) return [];
+  const last = run.context.lastObservation;
+  if (last?.result === sample.result && last.reason === sample.reason) return [];
+  const payload = processFacts(identity, sample, run.context.identityVersion);
+  return [
+    draft('process.observed', { to: ['run', runId], payload, by: 'reconciler', eventId: nextId(`obs:${runId}`) }),
+  ];
 }
 
 /** Undefined also where the record is damaged: nothing can be observed for it, and everybody else is (OWN-10). */
