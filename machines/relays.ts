@@ -73,13 +73,15 @@ function goalRelays({ id, event }: ActorChange): readonly Relay[] {
 function runRelays({ before, event }: ActorChange, after: RunSnapshot): readonly Relay[] {
   const { runId, generationId } = after.context;
   const becameTerminal = after.hasTag('terminal') && !before?.hasTag('terminal');
-  if (!becameTerminal || generationId === null) return [];
+  const becamePlaced = before !== null && generationId !== (before as RunSnapshot).context.generationId;
+  const isNews = becameTerminal || (becamePlaced && after.hasTag('terminal'));
+  if (!isNews || generationId === null) return [];
   const terminal = after.matches({ lifecycle: 'ended' }) ? 'ended' : 'cancelled';
   return [
     {
       to: { kind: 'worktreeGeneration', id: generationId },
       type: 'run.settled',
-      payload: { runId, terminal, endEventId: event.eventId },
+      payload: { runId, terminal, endEventId: after.context.end?.eventId ?? event.eventId },
     },
   ];
 }

@@ -27,6 +27,9 @@ export interface RunContext {
   readonly rootScopeId: ScopeId | null;
   readonly label: string | null;
   readonly retryOf: RunId | null;
+  readonly origin: Payload<'run.reserved'>['origin'];
+  /** Facts that nobody told and nobody fills in (RUN-08). */
+  readonly gaps: readonly string[];
   readonly identity: ProcessIdentity | null;
   /** 0 until bound; a sample names the version that it looked for (CONC-03). */
   readonly identityVersion: number;
@@ -43,6 +46,7 @@ export interface RunContext {
 }
 
 type RunEvent =
+  | EventOf<'run.placed'>
   | EventOf<'identity.bound'>
   | EventOf<'admission.uncertain'>
   | EventOf<'admission.cancelled'>
@@ -72,6 +76,12 @@ const runSetup = setup({
       return context.identity !== null && sameProcess(context.identity, event.identity);
     },
     managed: ({ context }) => context.mode === 'managed',
+    isObserved: ({ context }) => context.mode === 'observe',
+    hasNoPlace: ({ context }) => context.generationId === null,
+    samePlace: ({ context, event }) => {
+      assertEvent(event, 'run.placed');
+      return context.generationId === event.generationId;
+    },
     gateNeverOpened: ({ context, event }) => {
       assertEvent(event, 'admission.cancelled');
       return event.gate === 'never_opened' && event.scopeId === context.rootScopeId;
@@ -108,6 +118,10 @@ const runSetup = setup({
       assertEvent(event, 'identity.bound');
       return { identity: event.identity, identityVersion: context.identityVersion + 1, unresolvedReason: null };
     }),
+    recordPlace: assign(({ context, event }) => {
+      assertEvent(event, 'run.placed');
+      return { generationId: event.generationId, gaps: context.gaps.filter((gap) => gap !== 'place_missing') };
+    }),
     recordCancel: assign({ unresolvedReason: null }),
     recordUncertain: assign(({ event }) => {
       assertEvent(event, 'admission.uncertain');
@@ -141,7 +155,7 @@ function endOf(event: RunEvent): RunEnd {
 
 export const runMachine = runSetup.createMachine({
   id: 'run',
-  version: '1',
+  version: '2',
   type: 'parallel',
   context: ({ input }) => ({
     runId: input.runId,
@@ -151,6 +165,8 @@ export const runMachine = runSetup.createMachine({
     rootScopeId: input.rootScopeId,
     label: input.label,
     retryOf: input.retryOf,
+    origin: input.origin,
+    gaps: input.gaps,
     identity: null,
     identityVersion: 0,
     lastObservation: null,
@@ -162,6 +178,12 @@ export const runMachine = runSetup.createMachine({
   states: {
     lifecycle: {
       initial: 'reserved',
+      on: {
+        'run.placed': [
+          { guard: and(['isObserved', 'hasNoPlace']), actions: 'recordPlace' },
+          { guard: 'samePlace', actions: 'noop' },
+        ],
+      },
       states: {
         reserved: {
           initial: 'pending',
@@ -226,12 +248,12 @@ export const runDefinition: ActorDefinition<RunSnapshot> = {
   kind: 'run',
   plane: 'local',
   machine: runMachine,
-  version: 1,
+  version: 2,
   structuralHash: structuralHash(runMachine),
   isSettled: isTerminal,
   isReleased: isTerminal,
   inputOf: (event) => event as unknown as Payload<'run.reserved'>,
   links: ({ context }) =>
     linksOf({ generationId: context.generationId, goalId: context.goalRef?.goalId, scopeId: context.rootScopeId }),
-  upcasters: {},
+  upcasters: { 1: (row) => ({ ...row, context: { ...row.context, origin: 'native', gaps: [] } }) },
 };

@@ -35,7 +35,13 @@ export const runEvents = {
     rootScopeId: scopeIdSchema.nullable(),
     label: z.string().max(200).nullable(),
     retryOf: runIdSchema.nullable(),
+    /** Who says so: we launched it, a launcher told us, or an old registry had it. */
+    origin: originSchema,
+    /** What was never told of a run that others launch (RUN-08); empty for one of ours. */
+    gaps: z.array(reasonCode).max(8),
   }),
+  /** The worktree of an observed run, told only after its reservation. */
+  'run.placed': z.strictObject({ generationId: generationIdSchema }),
   'identity.bound': z.strictObject({
     identity: processIdentitySchema,
     identityDigest: digest,

@@ -35,6 +35,8 @@ const admission = (runId: string, scopeId: string): Draft[] => [
     rootScopeId: scopeId,
     label: null,
     retryOf: null,
+    origin: 'native',
+    gaps: [],
   }),
   event('worktreeGeneration W1', 'run.admitted', { runId }),
   event(`executionScope ${scopeId}`, 'scope.requested', {

@@ -180,6 +180,20 @@ describe('the end of a run (section C.11, rule 1)', () => {
     ]);
   });
 
+  it('reaches the generation that is named only after it, with the event that ended it (RUN-08)', () => {
+    const elsewhere = { mode: 'observe', generationId: null, gaps: ['place_missing'] } as const;
+    const placed = ['run.placed', { generationId: 'W2' }] as unknown as Told;
+    expect(ofRun([bound, rootEnded, placed], { ...elsewhere, gaps: [...elsewhere.gaps] })).toEqual([
+      {
+        to: { kind: 'worktreeGeneration', id: 'W2' },
+        type: 'run.settled',
+        payload: { runId: 'R1', terminal: 'ended', endEventId: '2 workload.statusReceipt' },
+      },
+    ]);
+    expect(ofRun([bound, placed], { ...elsewhere, gaps: [...elsewhere.gaps] })).toEqual([]);
+    expect(ofRun([bound, rootEnded, placed, placed], { ...elsewhere, gaps: [...elsewhere.gaps] })).toEqual([]);
+  });
+
   it('reaches nobody without a generation, and never twice', () => {
     const reported: Told = ['exit.reported', { exitCode: 0, signal: null, reporter: 'launcher' }];
     expect(ofRun([bound, rootEnded], { generationId: null })).toEqual([]);

@@ -48,7 +48,17 @@ export function reservationDrafts(
   return [
     draft('run.reserved', {
       to: ['run', runId],
-      payload: { runId, generationId, goalRef, mode: 'managed', rootScopeId: scopeId, label, retryOf: null },
+      payload: {
+        runId,
+        generationId,
+        goalRef,
+        mode: 'managed',
+        rootScopeId: scopeId,
+        label,
+        retryOf: null,
+        origin: 'native',
+        gaps: [],
+      },
       by,
       eventId,
     }),

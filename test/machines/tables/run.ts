@@ -14,6 +14,8 @@ export const runInput = (rest: Partial<Payload<'run.reserved'>> = {}): Payload<'
     rootScopeId: 'S1',
     label: null,
     retryOf: null,
+    origin: 'native',
+    gaps: [],
     ...rest,
   }) as Payload<'run.reserved'>;
 
@@ -71,6 +73,8 @@ const samples: Sample[] = [
     facts: ['other process'],
     payload: (context: RunContext) => bind(differing(change, bound(context)))(context),
   })),
+  { type: 'run.placed', facts: ['another place'], payload: () => ({ generationId: 'W9' }) },
+  { type: 'run.placed', facts: [], payload: ({ generationId }) => ({ generationId: generationId ?? 'W1' }) },
   { type: 'admission.uncertain', facts: [], payload: () => ({ reason: 'launcher_lost' }) },
   ...[
     { facts: [], payload: { gate: 'never_opened', scopeId: 'S1', proofEventId: 'e' } },
@@ -126,6 +130,12 @@ export const runTable: Table = {
     'exitReport.reported': {},
   },
   rows: [
+    row('lifecycle', 'run.placed', {
+      ids: ['RUN-08'],
+      guards: ['isObserved', 'hasNoPlace'],
+      actions: ['recordPlace'],
+    }),
+    row('lifecycle', 'run.placed', { ids: ['RUN-08'], guards: ['samePlace'], actions: ['noop'] }),
     row('lifecycle.reserved', 'identity.bound', {
       ids: ['RUN-02'],
       guards: ['identityVerified'],
@@ -178,6 +188,9 @@ export const runTable: Table = {
     identityVerified: (is) => !is('unverified'),
     identitySame: (is) => !is('other process'),
     managed: (is) => !is('observing'),
+    isObserved: (is) => is('observing'),
+    hasNoPlace: (is) => is('unplaced'),
+    samePlace: (is) => !is('another place') && !is('unplaced'),
     gateNeverOpened: (is) => !is('gate may be open'),
     observedEnded: (is) => is('ended') && !is('unstable'),
     claimsEnded: (is) => is('ended'),
@@ -185,10 +198,18 @@ export const runTable: Table = {
     receiptNamesProcess: (is) => !is('names another'),
     rootScope: (is) => !is('another scope'),
   },
-  factsOf: ({ mode }: RunContext) => (mode === 'observe' ? ['observing'] : []),
+  factsOf: ({ mode, generationId }: RunContext) => [
+    ...(mode === 'observe' ? ['observing'] : []),
+    ...(generationId === null ? ['unplaced'] : []),
+  ],
   starts: [
     { name: 'managed', input: runInput() },
-    { name: 'observed', input: runInput({ mode: 'observe' }) },
+    { name: 'managed without a place', input: runInput({ generationId: null }) },
+    { name: 'observed', input: runInput({ mode: 'observe', origin: 'observed' }) },
+    {
+      name: 'observed without a place',
+      input: runInput({ mode: 'observe', origin: 'observed', generationId: null, gaps: ['place_missing'] }),
+    },
   ],
   samples,
 };
