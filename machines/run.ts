@@ -6,7 +6,7 @@ import { type AnyMachineSnapshot, and, assertEvent, assign, not, type SnapshotFr
 import { type ActorDefinition, linksOf } from './definition.ts';
 import type { EventOf, Payload } from './events/catalogue.ts';
 import type { Observation, ProcessIdentity } from './identity.ts';
-import { sameProcess } from './identity.ts';
+import { identityDigest, sameProcess } from './identity.ts';
 import type { GenerationId, RunId, ScopeId } from './ids.ts';
 import { structuralHash } from './structuralHash.ts';
 
@@ -46,6 +46,7 @@ export interface RunContext {
 }
 
 type RunEvent =
+  | EventOf<'reservation.reported'>
   | EventOf<'run.placed'>
   | EventOf<'identity.bound'>
   | EventOf<'admission.uncertain'>
@@ -54,6 +55,12 @@ type RunEvent =
   | EventOf<'workload.statusReceipt'>
   | EventOf<'scope.exitProved'>
   | EventOf<'exit.reported'>;
+
+/** What can be missing of an observed run, in `gaps`. */
+export const reserveMissing = 'reserve_missing';
+export const placeMissing = 'place_missing';
+
+const without = (gaps: readonly string[], told: string): readonly string[] => gaps.filter((gap) => gap !== told);
 
 /** A sample that arrives late overwrites no newer one (CONC-04); samples of different boots have no order. */
 function newer(known: Sampled | null, arrived: Sampled): Sampled {
@@ -77,6 +84,11 @@ const runSetup = setup({
     },
     managed: ({ context }) => context.mode === 'managed',
     isObserved: ({ context }) => context.mode === 'observe',
+    missesReservation: ({ context }) => context.gaps.includes(reserveMissing),
+    sameReservation: ({ context, event }) => {
+      assertEvent(event, 'reservation.reported');
+      return context.label === event.label && context.retryOf === event.retryOf;
+    },
     hasNoPlace: ({ context }) => context.generationId === null,
     samePlace: ({ context, event }) => {
       assertEvent(event, 'run.placed');
@@ -120,7 +132,11 @@ const runSetup = setup({
     }),
     recordPlace: assign(({ context, event }) => {
       assertEvent(event, 'run.placed');
-      return { generationId: event.generationId, gaps: context.gaps.filter((gap) => gap !== 'place_missing') };
+      return { generationId: event.generationId, gaps: without(context.gaps, placeMissing) };
+    }),
+    recordReservation: assign(({ context, event }) => {
+      assertEvent(event, 'reservation.reported');
+      return { label: event.label, retryOf: event.retryOf, gaps: without(context.gaps, reserveMissing) };
     }),
     recordCancel: assign({ unresolvedReason: null }),
     recordUncertain: assign(({ event }) => {
@@ -179,6 +195,10 @@ export const runMachine = runSetup.createMachine({
     lifecycle: {
       initial: 'reserved',
       on: {
+        'reservation.reported': [
+          { guard: 'missesReservation', actions: 'recordReservation' },
+          { guard: and(['isObserved', 'sameReservation']), actions: 'noop' },
+        ],
         'run.placed': [
           { guard: and(['isObserved', 'hasNoPlace']), actions: 'recordPlace' },
           { guard: 'samePlace', actions: 'noop' },
@@ -253,7 +273,12 @@ export const runDefinition: ActorDefinition<RunSnapshot> = {
   isSettled: isTerminal,
   isReleased: isTerminal,
   inputOf: (event) => event as unknown as Payload<'run.reserved'>,
-  links: ({ context }) =>
-    linksOf({ generationId: context.generationId, goalId: context.goalRef?.goalId, scopeId: context.rootScopeId }),
+  links: ({ context: { generationId, goalRef, rootScopeId, identity } }) =>
+    linksOf({
+      generationId,
+      goalId: goalRef?.goalId,
+      scopeId: rootScopeId,
+      identity: identity === null ? null : identityDigest(identity),
+    }),
   upcasters: { 1: (row) => ({ ...row, context: { ...row.context, origin: 'native', gaps: [] } }) },
 };

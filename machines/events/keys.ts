@@ -30,6 +30,7 @@ const keys: KeyOf = {
   'sync.cancelApplied': ({ sourceDigest }) => `syncc:${sourceDigest}`,
   'sync.conflictRaised': ({ oursDigest, theirsDigest }) => `conf:${oursDigest}:${theirsDigest}`,
 
+  'reservation.reported': (_, runId) => `res:${runId}`,
   'run.placed': ({ generationId }, runId) => `place:${runId}:${generationId}`,
   'identity.bound': ({ identityDigest }, runId) => `bind:${runId}:${identityDigest}`,
   'admission.uncertain': ({ reason }, runId) => `unc:${runId}:${reason}`,

@@ -40,6 +40,8 @@ export const runEvents = {
     /** What was never told of a run that others launch (RUN-08); empty for one of ours. */
     gaps: z.array(reasonCode).max(8),
   }),
+  /** What a reservation would have said, told of an observed run that was known without one. */
+  'reservation.reported': z.strictObject({ label: z.string().max(200).nullable(), retryOf: runIdSchema.nullable() }),
   /** The worktree of an observed run, told only after its reservation. */
   'run.placed': z.strictObject({ generationId: generationIdSchema }),
   'identity.bound': z.strictObject({

@@ -55,6 +55,7 @@ const goal: Partial<Record<EventType, EventEntry>> = {
 
 const run: Partial<Record<EventType, EventEntry>> = {
   'run.reserved': of('run', ['runId'], { creates: true }),
+  'reservation.reported': of('run', 'none'),
   'run.placed': of('run', ['generationId']),
   'identity.bound': of('run', ['identityDigest']),
   'admission.uncertain': of('run', ['reason']),

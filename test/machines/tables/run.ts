@@ -73,6 +73,9 @@ const samples: Sample[] = [
     facts: ['other process'],
     payload: (context: RunContext) => bind(differing(change, bound(context)))(context),
   })),
+  { type: 'reservation.reported', facts: ['another reservation'], payload: () => ({ label: 'x', retryOf: null }) },
+  { type: 'reservation.reported', facts: ['another reservation'], payload: () => ({ label: null, retryOf: 'R9' }) },
+  { type: 'reservation.reported', facts: [], payload: ({ label, retryOf }) => ({ label, retryOf }) },
   { type: 'run.placed', facts: ['another place'], payload: () => ({ generationId: 'W9' }) },
   { type: 'run.placed', facts: [], payload: ({ generationId }) => ({ generationId: generationId ?? 'W1' }) },
   { type: 'admission.uncertain', facts: [], payload: () => ({ reason: 'launcher_lost' }) },
@@ -130,6 +133,16 @@ export const runTable: Table = {
     'exitReport.reported': {},
   },
   rows: [
+    row('lifecycle', 'reservation.reported', {
+      ids: ['RUN-08'],
+      guards: ['missesReservation'],
+      actions: ['recordReservation'],
+    }),
+    row('lifecycle', 'reservation.reported', {
+      ids: ['RUN-08'],
+      guards: ['isObserved', 'sameReservation'],
+      actions: ['noop'],
+    }),
     row('lifecycle', 'run.placed', {
       ids: ['RUN-08'],
       guards: ['isObserved', 'hasNoPlace'],
@@ -189,6 +202,8 @@ export const runTable: Table = {
     identitySame: (is) => !is('other process'),
     managed: (is) => !is('observing'),
     isObserved: (is) => is('observing'),
+    missesReservation: (is) => is('unreserved'),
+    sameReservation: (is) => !is('another reservation'),
     hasNoPlace: (is) => is('unplaced'),
     samePlace: (is) => !is('another place') && !is('unplaced'),
     gateNeverOpened: (is) => !is('gate may be open'),
@@ -198,7 +213,8 @@ export const runTable: Table = {
     receiptNamesProcess: (is) => !is('names another'),
     rootScope: (is) => !is('another scope'),
   },
-  factsOf: ({ mode, generationId }: RunContext) => [
+  factsOf: ({ mode, generationId, gaps }: RunContext) => [
+    ...(gaps.includes('reserve_missing') ? ['unreserved'] : []),
     ...(mode === 'observe' ? ['observing'] : []),
     ...(generationId === null ? ['unplaced'] : []),
   ],
@@ -209,6 +225,10 @@ export const runTable: Table = {
     {
       name: 'observed without a place',
       input: runInput({ mode: 'observe', origin: 'observed', generationId: null, gaps: ['place_missing'] }),
+    },
+    {
+      name: 'observed without a reservation',
+      input: runInput({ mode: 'observe', origin: 'observed', gaps: ['reserve_missing'] }),
     },
   ],
   samples,
