@@ -5,6 +5,7 @@
 import type { Clock } from './clock.ts';
 import { applicationId, type Connection, readHeader } from './connection.ts';
 import { mappingStoreErrors, StoreError } from './errors.ts';
+import { observeSchema } from './observeSchema.ts';
 import { firstSchema } from './schema.ts';
 
 export interface Migration {
@@ -13,7 +14,10 @@ export interface Migration {
   readonly sql: string;
 }
 
-export const migrations: readonly Migration[] = [{ version: 1, name: 'first schema', sql: firstSchema }];
+export const migrations: readonly Migration[] = [
+  { version: 1, name: 'first schema', sql: firstSchema },
+  { version: 2, name: 'observed launches', sql: observeSchema },
+];
 
 const latest = (known: readonly Migration[]): number => known.at(-1)?.version ?? 0;
 

@@ -18,12 +18,16 @@ import { exists, privateDirectory, privateFile } from './permissions.ts';
 import { type ActorsTable, createActorsTable } from './tables/actors.ts';
 import { type BindingsTable, createBindingsTable } from './tables/bindings.ts';
 import { type ContractsTable, createContractsTable } from './tables/contracts.ts';
+import { type CoverageGapsTable, createCoverageGapsTable } from './tables/coverageGaps.ts';
 import { createDeadlinesTable, type DeadlinesTable } from './tables/deadlines.ts';
 import { createDedupTable, type DedupTable } from './tables/dedup.ts';
+import { createFreshnessTable, type FreshnessTable } from './tables/freshness.ts';
 import { createJournalTable, type JournalTable } from './tables/journal.ts';
 import { createLinksTable, type LinksTable } from './tables/links.ts';
 import { createMetaTable, type MetaTable } from './tables/meta.ts';
 import { createOutboxTable, type OutboxTable } from './tables/outbox.ts';
+import { createPassesTable, type PassesTable } from './tables/passes.ts';
+import { createProducersTable, type ProducersTable } from './tables/producers.ts';
 import { createRejectionsTable, type RejectionsTable } from './tables/rejections.ts';
 import { createRepositoriesTable, type RepositoriesTable } from './tables/repositories.ts';
 import { createSelfChecksTable, type SelfChecksTable } from './tables/selfChecks.ts';
@@ -52,6 +56,10 @@ export interface Store extends Transactions {
   readonly contracts: ContractsTable;
   readonly deadlines: DeadlinesTable;
   readonly selfChecks: SelfChecksTable;
+  readonly producers: ProducersTable;
+  readonly coverageGaps: CoverageGapsTable;
+  readonly freshness: FreshnessTable;
+  readonly passes: PassesTable;
   readonly meta: MetaTable;
   /** Copies the store into a new private file. Rejects with BackupTargetError or StoreError. */
   backup(toPath: string): Promise<BackupReport>;
@@ -155,6 +163,10 @@ function assemble({ connection, files, clock, lock, ...about }: Parts): Store {
       contracts: withStoreErrors(createContractsTable(connection)),
       deadlines: withStoreErrors(createDeadlinesTable(connection)),
       selfChecks: withStoreErrors(createSelfChecksTable(connection)),
+      producers: withStoreErrors(createProducersTable(connection)),
+      coverageGaps: withStoreErrors(createCoverageGapsTable(connection)),
+      freshness: withStoreErrors(createFreshnessTable(connection)),
+      passes: withStoreErrors(createPassesTable(connection)),
       backup: (toPath) => backUp(connection, toPath, clock.now().wallMs),
       check: () => checkIntegrity({ connection, actors, journal, outbox }),
       close() {

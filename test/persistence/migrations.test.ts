@@ -7,7 +7,13 @@ import { tickingClock } from './support/clock.ts';
 import { addActor } from './support/rows.ts';
 import { newStore } from './support/temporaryStore.ts';
 
-const second: Migration = { version: 2, name: 'notes', sql: 'CREATE TABLE notes (note TEXT NOT NULL) STRICT' };
+const shipped = migrations.map(({ version, name }) => [version, name]);
+const newest = migrations.at(-1)?.version ?? 0;
+const next: Migration = {
+  version: newest + 1,
+  name: 'notes',
+  sql: 'CREATE TABLE notes (note TEXT NOT NULL) STRICT',
+};
 const openWith = (stateDir: string, known: readonly Migration[]) =>
   openStore({ stateDir, clock: tickingClock(), create: false, faults: { migrations: known } });
 
@@ -31,18 +37,33 @@ describe('JRN-06: versioned migrations', () => {
     store.close();
     const { stateDir } = store;
     for (const _ of [1, 2]) {
-      const migrated = openWith(stateDir, [...migrations, second]);
+      const migrated = openWith(stateDir, [...migrations, next]);
       expect(migrated.actors.read({ kind: 'run', id: 'R1' })).toBeDefined();
       migrated.close();
     }
     expect(versions(stateDir)).toEqual({
-      header: 2,
-      steps: [
-        [1, 'first schema'],
-        [2, 'notes'],
-      ],
+      header: newest + 1,
+      steps: [...shipped, [newest + 1, 'notes']],
       tables: 1,
     });
+  });
+
+  it('brings a store of the first version up to today', () => {
+    const store = newStore();
+    addActor(store, 'R1');
+    store.close();
+    const { stateDir } = store;
+    const old = new Database(join(stateDir, 'custody.db'));
+    for (const { sql } of migrations.slice(1)) {
+      for (const [, table] of sql.matchAll(/CREATE TABLE (\w+)/g)) old.exec(`DROP TABLE ${table}`);
+    }
+    old.exec('DELETE FROM migrations WHERE version > 1; PRAGMA user_version = 1');
+    old.close();
+    const today = openWith(stateDir, migrations);
+    expect(today.actors.read({ kind: 'run', id: 'R1' })).toBeDefined();
+    expect(today.coverageGaps.count()).toEqual({ recorded: 0, open: 0 });
+    today.close();
+    expect(versions(stateDir)).toMatchObject({ header: newest, steps: shipped });
   });
 
   it.each([
@@ -57,8 +78,8 @@ describe('JRN-06: versioned migrations', () => {
     addActor(store, 'R1');
     store.close();
     const { stateDir } = store;
-    expect(() => openWith(stateDir, [...migrations, { ...second, sql }])).toThrow(message);
-    expect(versions(stateDir)).toEqual({ header: 1, steps: [[1, 'first schema']], tables: 0 });
+    expect(() => openWith(stateDir, [...migrations, { ...next, sql }])).toThrow(message);
+    expect(versions(stateDir)).toEqual({ header: newest, steps: shipped, tables: 0 });
     openWith(stateDir, migrations).close();
   });
 });

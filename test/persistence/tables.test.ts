@@ -261,3 +261,63 @@ describe('ruling 3: rejections', () => {
     expect(oldest.map(({ wallMs }) => wallMs)).toEqual([6]);
   });
 });
+
+describe('observed launches', () => {
+  const progress = { producer: 'shell', stream: 'a'.repeat(32), taken: 7, lost: 1, lastNoteWallMs: 5 };
+
+  it('knows how far each stream of notes was taken in, and never goes back', () => {
+    const store = newStore();
+    expect(store.producers.progress('shell', progress.stream)).toEqual({ taken: 0, lost: 0 });
+    store.write(() => {
+      store.producers.advance(progress);
+      store.producers.advance({ ...progress, taken: 6, lost: 0, lastNoteWallMs: 4 });
+      store.producers.advance({ ...progress, stream: 'b'.repeat(32), taken: 1, lost: 0 });
+    });
+    expect(store.producers.progress('shell', progress.stream)).toEqual({ taken: 7, lost: 1 });
+    expect(store.producers.list()).toHaveLength(2);
+  });
+
+  it('INT-05: records a gap once, and closes it once', () => {
+    const store = newStore();
+    const gap = { gapId: 'g1', producer: 'shell', kind: 'lost', fromWallMs: 1, toWallMs: 2, count: 3, bootId: 'b' };
+    store.write(() => {
+      expect(store.coverageGaps.record(gap)).toBe(true);
+      expect(store.coverageGaps.record({ ...gap, count: 9 })).toBe(false);
+      expect(store.coverageGaps.record({ ...gap, gapId: 'g2' })).toBe(true);
+    });
+    expect(store.coverageGaps.open()).toMatchObject([gap, { gapId: 'g2', closedBy: null }]);
+    store.write(() => {
+      expect(store.coverageGaps.close('g1', 'boot_epoch', 9)).toBe(true);
+      expect(store.coverageGaps.close('g1', 'boot_epoch', 10)).toBe(false);
+      expect(store.coverageGaps.close('g3', 'boot_epoch', 10)).toBe(false);
+    });
+    expect(store.coverageGaps.open().map(({ gapId }) => gapId)).toEqual(['g2']);
+    expect(store.coverageGaps.list()[0]).toMatchObject({ closedBy: 'boot_epoch', closedWallMs: 9 });
+    expect(store.coverageGaps.count()).toEqual({ recorded: 2, open: 1 });
+  });
+
+  it('RET-01: keeps one row of freshness for an actor', () => {
+    const store = newStore();
+    const key = addActor(store, 'R1');
+    const seen = { result: 'alive', reason: 'running', bootId: 'b', monoMs: 1, wallMs: 1 } as const;
+    const row = { ...seen, failures: 0, retryMonoMs: null };
+    expect(store.freshness.of(key)).toBeUndefined();
+    store.write(() => store.freshness.put(key, row));
+    store.write(() => store.freshness.put(key, { ...row, monoMs: 2 }));
+    expect(store.freshness.of(key)).toEqual({ ...row, monoMs: 2 });
+    expect(() => store.write(() => store.freshness.put(key + 1, row))).toThrow();
+  });
+
+  it('keeps the newest passes', () => {
+    const store = newStore();
+    const pass = { wallMs: 1, elapsedUs: 5, reads: 3, lookedAt: 1, deferred: 0, outcomes: { alive: 1 } };
+    store.write(() => {
+      for (let n = 1; n <= 10_003; n += 1) store.passes.add({ ...pass, wallMs: n });
+    });
+    expect(store.passes.newest(2)).toEqual([
+      { ...pass, wallMs: 10_003 },
+      { ...pass, wallMs: 10_002 },
+    ]);
+    expect(store.passes.newest(20_000)).toHaveLength(10_000);
+  });
+});

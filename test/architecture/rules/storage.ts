@@ -19,6 +19,10 @@ const tables: Readonly<Record<string, string>> = {
   contracts: 'verified containment of this host',
   deadlines: 'armed deadlines',
   self_checks: 'results of the containment self-check',
+  producers: 'how far the notes of each launcher were taken in',
+  coverage_gaps: 'notes that were lost',
+  freshness: 'when each observed process was last looked at',
+  passes: 'what the newest passes cost',
 };
 
 /**

@@ -1,0 +1,62 @@
+/**
+ * What was not told (INT-05): windows in which a producer's notes were lost. A gap is closed by evidence and never by
+ * time; a closed one stays on record.
+ */
+import type { Connection } from '../connection.ts';
+import { limitOf, type Page } from '../paging.ts';
+
+export interface CoverageGap {
+  readonly gapId: string;
+  readonly producer: string;
+  readonly kind: string;
+  /** Wall time in ms, for people: the notes before and after what is missing. */
+  readonly fromWallMs: number;
+  readonly toWallMs: number;
+  /** How many notes are missing. */
+  readonly count: number;
+  /** The boot in which they were written, as far as one can tell. */
+  readonly bootId: string;
+}
+
+export interface RecordedGap extends CoverageGap {
+  /** Row key, the cursor of lists. */
+  readonly key: number;
+  readonly closedBy: string | null;
+  readonly closedWallMs: number | null;
+}
+
+export interface CoverageGapsTable {
+  /** False when it is on record already. */
+  record(gap: CoverageGap): boolean;
+  /** False when it is closed already, or unknown. */
+  close(gapId: string, by: string, wallMs: number): boolean;
+  open(page?: Page): readonly RecordedGap[];
+  list(page?: Page): readonly RecordedGap[];
+  count(): { readonly recorded: number; readonly open: number };
+}
+
+export function createCoverageGapsTable(connection: Connection): CoverageGapsTable {
+  const record = connection.prepare(`INSERT OR IGNORE INTO coverage_gaps
+    (gap_id, producer, kind, from_wall_ms, to_wall_ms, count, boot_id) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  const close = connection.prepare(
+    'UPDATE coverage_gaps SET closed_by = ?, closed_wall_ms = ? WHERE gap_id = ? AND closed_by IS NULL',
+  );
+  const columns = `gap AS key, gap_id AS gapId, producer, kind, from_wall_ms AS fromWallMs, to_wall_ms AS toWallMs, count,
+    boot_id AS bootId, closed_by AS closedBy, closed_wall_ms AS closedWallMs`;
+  const open = connection.prepare(
+    `SELECT ${columns} FROM coverage_gaps WHERE closed_by IS NULL AND gap > ? ORDER BY gap LIMIT ?`,
+  );
+  const list = connection.prepare(`SELECT ${columns} FROM coverage_gaps WHERE gap > ? ORDER BY gap LIMIT ?`);
+  const count = connection.prepare(
+    'SELECT count(*) AS recorded, coalesce(sum(closed_by IS NULL), 0) AS open FROM coverage_gaps',
+  );
+
+  return {
+    record: ({ gapId, producer, kind, fromWallMs, toWallMs, count: missing, bootId }) =>
+      record.run(gapId, producer, kind, fromWallMs, toWallMs, missing, bootId).changes === 1,
+    close: (gapId, by, wallMs) => close.run(by, wallMs, gapId).changes === 1,
+    open: (page = {}) => open.all(page.after ?? 0, limitOf(page)) as RecordedGap[],
+    list: (page = {}) => list.all(page.after ?? 0, limitOf(page)) as RecordedGap[],
+    count: () => count.get() as { recorded: number; open: number },
+  };
+}
