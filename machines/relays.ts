@@ -11,6 +11,7 @@ import type { ActorAddress, ActorKind } from './ids.ts';
 import type { SessionSnapshot } from './ptySession.ts';
 import type { RunSnapshot } from './run.ts';
 import type { WorkerSnapshot } from './workerIncarnation.ts';
+import { type GenerationSnapshot, handoffBlockersOf } from './worktreeGeneration.ts';
 
 /** All actors of a kind that carry the link, as far as they are not released yet. */
 export interface LinkedActors {
@@ -52,6 +53,7 @@ export function relaysOf(change: ActorChange): readonly Relay[] {
     case 'workerIncarnation':
       return workerRelays(change, change.after as WorkerSnapshot);
     case 'worktreeGeneration':
+      return generationRelays(change, change.after as GenerationSnapshot);
     case 'recoveryFence':
       return [];
   }
@@ -84,6 +86,14 @@ function runRelays({ before, event }: ActorChange, after: RunSnapshot): readonly
       payload: { runId, terminal, endEventId: after.context.end?.eventId ?? event.eventId },
     },
   ];
+}
+
+/** A handoff completes with the fact that it was waiting for, in the same commit; nobody has to come by (PROMO-05). */
+function generationRelays({ id }: ActorChange, after: GenerationSnapshot): readonly Relay[] {
+  const { handoff } = after.context;
+  if (handoff === null || !after.matches({ authority: 'quiescing' }) || handoffBlockersOf(after).length > 0) return [];
+  const payload = { requestId: handoff.requestId, controller: handoff.to };
+  return [{ to: { kind: 'worktreeGeneration', id }, type: 'authority.handedOff', payload }];
 }
 
 function scopeRelays(change: ActorChange, after: ScopeSnapshot): readonly Relay[] {

@@ -9,7 +9,9 @@ import type { Payload } from './events/catalogue.ts';
 import { structuralHash } from './structuralHash.ts';
 import {
   type GenerationStanding,
+  handoffBlockers,
   initialGenerationContext,
+  migrationBlockers,
   type SealBlocker,
   sealBlockers,
 } from './worktreeGenerationBlockers.ts';
@@ -23,7 +25,7 @@ const isClosing = stateIn({ lifecycle: 'closing' });
 
 export const worktreeGenerationMachine = generationSetup.createMachine({
   id: 'worktreeGeneration',
-  version: '2',
+  version: '3',
   type: 'parallel',
   context: ({ input }) => initialGenerationContext(input),
   states: {
@@ -104,7 +106,7 @@ export const worktreeGenerationMachine = generationSetup.createMachine({
         },
         managed: {
           description: 'This program admits runs, seals and retires.',
-          on: { 'authority.handoffRequested': { target: 'quiescing' } },
+          on: { 'authority.handoffRequested': { target: 'quiescing', actions: 'requestHandoff' } },
         },
         quiescing: {
           description: 'Control is on its way out and leaves once every admitted run is settled.',
@@ -128,18 +130,41 @@ export type GenerationSnapshot = SnapshotFrom<typeof worktreeGenerationMachine>;
 export const sealBlockersOf = (snapshot: GenerationSnapshot): readonly SealBlocker[] =>
   sealBlockers(snapshot.context, snapshot.value satisfies GenerationStanding);
 
+/** What a handoff still waits for; empty once it can be completed (PROMO-05). */
+export function handoffBlockersOf({ context, value }: GenerationSnapshot): readonly SealBlocker[] {
+  const { lifecycle } = value satisfies GenerationStanding;
+  return handoffBlockers(context, lifecycle);
+}
+
+/** What keeps control from being taken over (INT-09). */
+export const migrationBlockersOf = ({ context }: GenerationSnapshot): readonly SealBlocker[] =>
+  migrationBlockers(context);
+
 const isRetired = (snapshot: GenerationSnapshot): boolean => snapshot.matches({ lifecycle: 'retired' });
 
 export const worktreeGenerationDefinition: ActorDefinition<GenerationSnapshot> = {
   kind: 'worktreeGeneration',
   plane: 'local',
   machine: worktreeGenerationMachine,
-  version: 2,
+  version: 3,
   structuralHash: structuralHash(worktreeGenerationMachine),
   isSettled: isRetired,
   /** A sealed worktree still exists and its executor still reports to it, so only the receipt releases it (I-27). */
   isReleased: isRetired,
   inputOf: (event) => event as unknown as Payload<'generation.registered'>,
-  links: ({ context: { repoId, goalId } }) => linksOf({ repoId, goalId }),
-  upcasters: { 1: (row) => ({ ...row, context: { ...row.context, quarantine: null } }) },
+  links: ({ context: { repoId, goalId, fsIdentity } }) => linksOf({ repoId, goalId, place: placeKey(fsIdentity) }),
+  upcasters: {
+    1: (row) => ({ ...row, context: { ...row.context, quarantine: null } }),
+    2: (row) => ({ ...row, context: { ...row.context, ...withoutRouting(row.context.fsIdentity) } }),
+  },
 };
+
+/** A directory is found by device and inode; whether it is the same one its birth time and git directory say. */
+export const placeKey = ({ dev, ino }: { readonly dev: string; readonly ino: string }): string => `${dev}:${ino}`;
+
+/** What version 2 did not keep: when the directory was born, to whom a handoff goes, and what control rests on. */
+const withoutRouting = (fsIdentity: unknown) => ({
+  fsIdentity: { ...(fsIdentity as object), born: null },
+  handoff: null,
+  evidence: [],
+});

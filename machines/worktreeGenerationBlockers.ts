@@ -25,7 +25,20 @@ export interface NotedRun {
 
 export type NoWritersContract = Readonly<Payload<'contract.verified'>>;
 
-export interface GenerationContext extends Payload<'generation.registered'> {
+/** Which directory a generation is (WT-01); `born` is null where the file system keeps no birth time. */
+export interface GenerationPlace {
+  readonly dev: string;
+  readonly ino: string;
+  readonly gitdir: string;
+  readonly born: string | null;
+}
+
+export interface GenerationContext extends Omit<Payload<'generation.registered'>, 'fsIdentity'> {
+  readonly fsIdentity: GenerationPlace;
+  /** To whom control is on its way; null unless it is. */
+  readonly handoff: { readonly to: string; readonly requestId: string } | null;
+  /** What the present control rests on: references that whoever took it over brought along (PROMO-01). */
+  readonly evidence: readonly string[];
   readonly authorityEpoch: number;
   /** Counts admissions for the whole life of the generation, across restarts and changes of authority (BIND-02). */
   readonly ownershipEpoch: number;
@@ -51,7 +64,7 @@ export interface GenerationContext extends Payload<'generation.registered'> {
 export const initialGenerationContext = (input: Payload<'generation.registered'>): GenerationContext => ({
   generationId: input.generationId,
   path: input.path,
-  fsIdentity: input.fsIdentity,
+  fsIdentity: { ...input.fsIdentity, born: input.fsIdentity.born ?? null },
   origin: input.origin,
   controller: input.controller,
   repoId: input.repoId,
@@ -70,6 +83,8 @@ export const initialGenerationContext = (input: Payload<'generation.registered'>
   hypothetical: null,
   pathObservation: null,
   quarantine: null,
+  handoff: null,
+  evidence: [],
 });
 
 export type GenerationEventType = Extract<
@@ -130,6 +145,21 @@ export function sealBlockers(context: GenerationContext, standing: GenerationSta
     blockers.push({ code: 'not_managed', detail: `authority is ${authority}; ${context.controller} controls it` });
   return [...blockers, ...contextBlockers(context)];
 }
+
+const settlement: ReadonlySet<SealBlocker['code']> = new Set(['run_active', 'scope_missing', 'scope_unproved']);
+const takeover: ReadonlySet<SealBlocker['code']> = new Set(['coverage_gap', 'noted_run', 'contract_unverified']);
+
+/** What a handoff waits for: nobody new may come in, and everybody who was let in has to be settled (PROMO-05). */
+export const handoffBlockers = (context: GenerationContext, lifecycle: string): readonly SealBlocker[] => [
+  ...(lifecycle === 'open' ? [stillOpen] : []),
+  ...contextBlockers(context).filter(({ code }) => settlement.has(code)),
+];
+
+const stillOpen: SealBlocker = { code: 'not_closed', detail: 'the generation is open; close its admission first' };
+
+/** What others started and nobody saw end stays in the way, and so does a host without a contract (INT-09, PROMO-06). */
+export const migrationBlockers = (context: GenerationContext): readonly SealBlocker[] =>
+  contextBlockers(context).filter(({ code }) => takeover.has(code));
 
 /** Whether none of these premises is unmet. */
 export function isFreeOf(context: GenerationContext, codes: readonly SealBlocker['code'][]): boolean {

@@ -74,6 +74,24 @@ const withRun = ({ admitted }: GenerationContext, runId: string, change: Partial
   return run === undefined ? {} : { admitted: { ...admitted, [runId]: { ...run, ...change } } };
 };
 
+type AuthorityEvent = EventOf<
+  'authority.granted' | 'authority.migrated' | 'authority.handedOff' | 'authority.handoffAbandoned'
+>;
+
+/** Control that was never given away rests on what it rested on before. */
+function evidenceOf(present: readonly string[], event: AuthorityEvent): readonly string[] {
+  switch (event.type) {
+    case 'authority.granted':
+      return event.gateReport === null ? [] : [event.gateReport];
+    case 'authority.migrated':
+      return event.evidenceRefs;
+    case 'authority.handedOff':
+      return [];
+    case 'authority.handoffAbandoned':
+      return present;
+  }
+}
+
 export const generationSetup = base.extend({
   actions: {
     admit: base.assign(({ context, event }) => {
@@ -163,7 +181,13 @@ export const generationSetup = base.extend({
       return {
         authorityEpoch: context.authorityEpoch + 1,
         controller: event.type === 'authority.handedOff' ? event.controller : ownController,
+        handoff: null,
+        evidence: evidenceOf(context.evidence, event),
       };
+    }),
+    requestHandoff: base.assign(({ event }) => {
+      assertEvent(event, 'authority.handoffRequested');
+      return { handoff: { to: event.to, requestId: event.requestId } };
     }),
   },
 });

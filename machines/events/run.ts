@@ -79,7 +79,13 @@ export const generationEvents = {
   'generation.registered': z.strictObject({
     generationId: generationIdSchema,
     path: z.string().min(1).max(4096),
-    fsIdentity: z.strictObject({ dev: decimalSchema, ino: decimalSchema, gitdir: z.string().max(4096) }),
+    /** `born`: birth time in nanoseconds (statx(2)); null or absent where unknown, and then it tells nothing apart. */
+    fsIdentity: z.strictObject({
+      dev: decimalSchema,
+      ino: decimalSchema,
+      gitdir: z.string().max(4096),
+      born: decimalSchema.nullable().optional(),
+    }),
     origin: originSchema,
     controller: z.string().min(1).max(64),
     repoId: repoIdSchema.nullable(),

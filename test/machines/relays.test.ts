@@ -1,12 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
-import { payloadSchemas } from '../../machines/events/catalogue.ts';
+import { type EventType, payloadSchemas } from '../../machines/events/catalogue.ts';
 import { executionScopeMachine } from '../../machines/executionScope.ts';
 import type { ActorKind } from '../../machines/ids.ts';
 import { type Relay, relaysOf } from '../../machines/relays.ts';
 import { runMachine } from '../../machines/run.ts';
 import { step } from '../../machines/step.ts';
 import { notReleased, statusReceipt } from './support/evidence.ts';
+import { asked } from './support/generationEvidence.ts';
+import {
+  admitted,
+  closed,
+  ended,
+  granted,
+  newGeneration,
+  offer,
+  opened,
+  proved,
+  tell,
+} from './support/generationStory.ts';
 import {
   abandoned,
   attached,
@@ -221,8 +233,46 @@ describe('a cancelled Goal', () => {
     ]);
   });
 
-  it('does so for no other fact about it, and a generation asks nobody for anything', () => {
+  it('does so for no other fact about it', () => {
     expect(relaysOf(change('goal.queued'))).toEqual([]);
-    expect(relaysOf({ ...change('goal.cancelled'), kind: 'worktreeGeneration' })).toEqual([]);
+  });
+});
+
+describe('a generation on its way to another controller (PROMO-05)', () => {
+  const handoff = ['authority.handoffRequested', { ...asked, to: 'others' }] as const;
+
+  function ofGeneration(...story: readonly (readonly [EventType, object])[]): readonly Relay[] {
+    const before = tell(newGeneration(), ...story.slice(0, -1));
+    const [type, payload] = story.at(-1)!;
+    const { snapshot: after } = offer(before, type, payload);
+    return relaysOf({ kind: 'worktreeGeneration', id: 'W1', before, after, event: { ...payload, type, eventId: 'e' } });
+  }
+
+  const given = [
+    {
+      to: { kind: 'worktreeGeneration', id: 'W1' },
+      type: 'authority.handedOff',
+      payload: { requestId: asked.requestId, controller: 'others' },
+    },
+  ];
+  const working = [granted, admitted('R1'), opened('R1', 'S1')];
+
+  it.each([
+    ['the proof of its last scope', [...working, ended('R1'), closed, handoff, proved('R1', 'S1')]],
+    ['the end of its last run', [...working, proved('R1', 'S1'), closed, handoff, ended('R1')]],
+    ['its closed admission', [...working, proved('R1', 'S1'), ended('R1'), handoff, closed]],
+    ['the request itself, when nothing is left', [granted, closed, handoff]],
+  ])('is given away in the commit of what was missing: %s', (_, story) => {
+    expect(ofGeneration(...story)).toEqual(given);
+  });
+
+  it.each([
+    ['a scope is not proved', [...working, ended('R1'), closed, handoff]],
+    ['a run has not ended', [...working, proved('R1', 'S1'), closed, handoff]],
+    ['it is open', [granted, handoff]],
+    ['nobody asked for it', [granted, closed]],
+    ['it was taken back', [granted, handoff, ['authority.handoffAbandoned', { requestId: 'q' }] as const, closed]],
+  ])('stays while %s', (_, story) => {
+    expect(ofGeneration(...story)).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import { actorKinds } from '../../machines/ids.ts';
 import { definitions } from '../../machines/registry.ts';
 import {
   type GenerationSnapshot,
+  migrationBlockersOf,
   sealBlockersOf,
   worktreeGenerationDefinition,
   worktreeGenerationMachine,
@@ -216,7 +217,26 @@ describe('authority', () => {
     expect(offer(quiet, ...give).guards).toEqual(['not in lifecycle.open']);
     const { value, context } = tell(quiet, closed, give);
     expect(value).toEqual({ lifecycle: 'closing', authority: 'observe' });
-    expect(context).toMatchObject({ controller: 'others', authorityEpoch: 3 });
+    expect(context).toMatchObject({ controller: 'others', authorityEpoch: 3, handoff: null, evidence: [] });
+  });
+
+  it('PROMO-01: the record names what control rests on, and to whom it is on its way', () => {
+    const request = ['authority.handoffRequested', { ...asked, to: 'others' }] as const;
+    const ours = tell(newGeneration({ origin: 'legacy' }), migrated);
+    expect(ours.context).toMatchObject({ controller: 'custody', evidence: ['gate report'], handoff: null });
+    const leaving = tell(ours, request);
+    expect(leaving.context).toMatchObject({ evidence: ['gate report'], handoff: { to: 'others', requestId: 'q' } });
+    const kept = tell(leaving, ['authority.handoffAbandoned', { requestId: 'q' }]);
+    expect(kept.context).toMatchObject({ evidence: ['gate report'], handoff: null, authorityEpoch: 3 });
+  });
+
+  it('INT-09: what keeps control from being taken over is named, by the same computation as the guard', () => {
+    const codes = (snapshot: GenerationSnapshot) => migrationBlockersOf(snapshot).map(({ code }) => code);
+    const foreign = newGeneration({ origin: 'legacy', controller: 'legacy' });
+    expect(codes(foreign)).toEqual(['contract_unverified']);
+    expect(codes(tell(foreign, verified, noted('N1')))).toEqual(['noted_run']);
+    expect(codes(tell(foreign, verified, ['coverage.gapRecorded', gapNamed('g')]))).toEqual(['coverage_gap']);
+    expect(codes(tell(foreign, verified, noted('N1'), ended('N1')))).toEqual([]);
   });
 });
 
@@ -289,8 +309,8 @@ describe('the end', () => {
       true,
       true,
     ]);
-    expect(links(after)).toEqual({ repoId: 'P1', goalId: 'G1' });
-    expect(links(newGeneration({ goalId: null }))).toEqual({ repoId: 'P1' });
+    expect(links(after)).toEqual({ repoId: 'P1', goalId: 'G1', place: '8:77' });
+    expect(links(newGeneration({ goalId: null }))).toEqual({ repoId: 'P1', place: '8:77' });
   });
 });
 

@@ -1,26 +1,22 @@
 /** Which directory a generation is: the same path made anew is another one (WT-01). */
 import { statSync } from 'node:fs';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
+import type { GenerationPlace } from '../../../machines/worktreeGenerationBlockers.ts';
+import { isSamePlace } from '../../runtime/generations.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { gitDirectoryOf } from './locate.ts';
 
-export interface WorktreeFileIdentity {
-  readonly dev: string;
-  readonly ino: string;
-  readonly gitdir: string;
-}
-
-export function fileIdentityOf(path: string): WorktreeFileIdentity {
-  const { dev, ino } = statSync(path, { bigint: true });
-  return { dev: String(dev), ino: String(ino), gitdir: gitDirectoryOf(path) ?? '' };
+export function fileIdentityOf(path: string): GenerationPlace {
+  const { dev, ino, birthtimeNs } = statSync(path, { bigint: true });
+  // A file system that keeps no birth time leaves it at the beginning of time.
+  const born = birthtimeNs > 0n ? String(birthtimeNs) : null;
+  return { dev: String(dev), ino: String(ino), gitdir: gitDirectoryOf(path) ?? '', born };
 }
 
 /** What became of the recorded directory: the same one, another one at its path, or nothing that can be read. */
-function placeOf({ context }: GenerationSnapshot): 'same' | 'replaced' | 'missing' {
-  const { dev, ino, gitdir } = context.fsIdentity;
+export function placeOf({ context }: GenerationSnapshot): 'same' | 'replaced' | 'missing' {
   try {
-    const found = fileIdentityOf(context.path);
-    return found.dev === dev && found.ino === ino && found.gitdir === gitdir ? 'same' : 'replaced';
+    return isSamePlace(fileIdentityOf(context.path), context.fsIdentity) ? 'same' : 'replaced';
   } catch {
     return 'missing';
   }

@@ -189,7 +189,11 @@ export const worktreeGenerationTable: Table = {
       actions: ['nextAuthority'],
       ids: ['PROMO-04'],
     }),
-    row('authority.managed', 'authority.handoffRequested', { to: 'authority.quiescing', ids: ['PROMO-05'] }),
+    row('authority.managed', 'authority.handoffRequested', {
+      to: 'authority.quiescing',
+      actions: ['requestHandoff'],
+      ids: ['PROMO-05'],
+    }),
     row('authority.quiescing', 'authority.handedOff', {
       guards: ['allSettled', not(open)],
       to: 'authority.observe',

@@ -1,0 +1,88 @@
+/**
+ * Which generation a directory is (WT-01): the same physical directory is the same generation under whatever path, and
+ * what was made anew at a path is another one.
+ */
+import type { GenerationId, GoalId, RepoId } from '../../machines/ids.ts';
+import type { Place } from '../../machines/note.ts';
+import { type GenerationSnapshot, placeKey } from '../../machines/worktreeGeneration.ts';
+import type { GenerationPlace } from '../../machines/worktreeGenerationBlockers.ts';
+import type { Host } from '../host/api.ts';
+import type { Draft } from '../host/outcome.ts';
+import { everyActor, intact } from './actorAccess.ts';
+import { draft } from './submission.ts';
+
+/** A birth time that is not known tells nothing apart; everything else has to agree. */
+export const isSamePlace = (one: GenerationPlace, other: GenerationPlace): boolean =>
+  one.dev === other.dev &&
+  one.ino === other.ino &&
+  one.gitdir === other.gitdir &&
+  (one.born === null || other.born === null || one.born === other.born);
+
+/** The living (not retired) generation of this directory, the newest should there be several; damaged records are left out. */
+export function generationAt(host: Host, place: Omit<Place, 'path'>): GenerationSnapshot | undefined {
+  const link = { name: 'place', value: placeKey(place) };
+  let found: GenerationSnapshot | undefined;
+  for (const { snapshot } of everyActor(host, 'worktreeGeneration', { settled: false, link })) {
+    if (snapshot !== 'corrupt' && isSamePlace(snapshot.context.fsIdentity, place)) found = snapshot;
+  }
+  return found ?? withoutLink(host, place);
+}
+
+/** Rows that were written before a generation had such a link are found by it once they are written again. */
+const rowsWithoutLink = new WeakMap<Host, readonly string[]>();
+
+function withoutLink(host: Host, place: Omit<Place, 'path'>): GenerationSnapshot | undefined {
+  let rows = rowsWithoutLink.get(host);
+  if (rows === undefined) {
+    rows = [...everyActor(host, 'worktreeGeneration', { settled: false })]
+      .filter(({ id, snapshot }) => snapshot !== 'corrupt' && !isLinked(host, id, snapshot))
+      .map(({ id }) => id);
+    rowsWithoutLink.set(host, rows);
+  }
+  for (const id of rows) {
+    const snapshot = intact(host, 'worktreeGeneration', id);
+    if (snapshot === undefined || snapshot === 'corrupt' || snapshot.matches({ lifecycle: 'retired' })) continue;
+    if (isSamePlace(snapshot.context.fsIdentity, place)) return snapshot;
+  }
+  return undefined;
+}
+
+const isLinked = (host: Host, id: string, { context }: GenerationSnapshot): boolean =>
+  host.linked('worktreeGeneration', 'place', placeKey(context.fsIdentity)).includes(id);
+
+export interface Registration {
+  readonly generationId: GenerationId;
+  readonly place: Place;
+  /** `legacy`: somebody else made it and has a record of it; `observed`: it was only come across. */
+  readonly origin: 'legacy' | 'observed';
+  /** Who may act on it; never this program, which only watches (INT-09). */
+  readonly controller: string;
+  readonly repoId?: RepoId | null;
+  readonly goalId?: GoalId | null;
+  readonly branch?: string | null;
+  readonly baseCommit?: string | null;
+  /** The role that registers it. */
+  readonly by: string;
+  readonly eventId?: string;
+}
+
+/** Makes the generation of a directory that exists; nothing of the directory is touched. */
+export function registrationOf({ generationId, place, by, eventId, ...about }: Registration): Draft {
+  const { path, dev, ino, gitdir, born } = place;
+  const { origin, controller, repoId = null, goalId = null, branch = null, baseCommit = null } = about;
+  const fsIdentity = { dev, ino, gitdir, born };
+  const payload = { generationId, path, fsIdentity, origin, controller, repoId, goalId, branch, baseCommit };
+  return draft('generation.registered', { to: ['worktreeGeneration', generationId], payload, by, eventId });
+}
+
+/** What the living generations that are recorded at this path, and are another directory, have to hear of it. */
+export function replacementsAt(host: Host, place: Place, by: string): Draft[] {
+  const drafts: Draft[] = [];
+  for (const { id, snapshot } of everyActor(host, 'worktreeGeneration', { settled: false })) {
+    if (snapshot === 'corrupt' || snapshot.context.path !== place.path) continue;
+    if (isSamePlace(snapshot.context.fsIdentity, place) || snapshot.context.pathObservation === 'replaced') continue;
+    const payload = { result: 'replaced' as const };
+    drafts.push(draft('path.observed', { to: ['worktreeGeneration', id], payload, by }));
+  }
+  return drafts;
+}
