@@ -2,10 +2,11 @@
  * A request id makes a mutation idempotent (STOP-08, section F): it becomes the event id of the primary event, and the ids
  * of what the request creates follow from it, so that a repeat is the same request to the last byte.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { ActorKind } from '../../../machines/ids.ts';
 import type { Host } from '../../host/api.ts';
 import type { HostedEnvelope } from '../../host/outcome.ts';
+import { derivedId } from '../../runtime/derivedIds.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 
@@ -17,8 +18,6 @@ export interface RequestKey {
   idOf<Id extends string>(letter: 'G' | 'R' | 'W' | 'S' | 'P' | 'K' | 'X', what?: string): Id;
 }
 
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-
 /** Without an id from the caller the request is new, whatever it says. */
 export function requestKey(installationId: string, command: string, requestId: string | undefined): RequestKey {
   const id = requestId ?? randomUUID();
@@ -26,8 +25,7 @@ export function requestKey(installationId: string, command: string, requestId: s
     requestId: id,
     eventId: `${installationId}:request:${id}`,
     idOf<Id extends string>(letter: string, what = ''): Id {
-      const digest = createHash('sha256').update([installationId, command, id, letter, what].join('\0')).digest();
-      return (letter + Array.from(digest.subarray(0, 10), (byte) => alphabet[byte & 31]).join('')) as Id;
+      return derivedId({ letter, digits: 10, of: [installationId, command, id, letter, what] });
     },
   };
 }
