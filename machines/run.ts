@@ -262,6 +262,9 @@ export const runMachine = runSetup.createMachine({
 
 export type RunSnapshot = SnapshotFrom<typeof runMachine>;
 
+/** Carried by the observed runs whose process has to be looked at, and by no others: an index of what is due (OBS-11, -12). */
+export const dueLink = 'due';
+
 const isTerminal = (snapshot: AnyMachineSnapshot): boolean => snapshot.hasTag('terminal');
 
 export const runDefinition: ActorDefinition<RunSnapshot> = {
@@ -273,12 +276,15 @@ export const runDefinition: ActorDefinition<RunSnapshot> = {
   isSettled: isTerminal,
   isReleased: isTerminal,
   inputOf: (event) => event as unknown as Payload<'run.reserved'>,
-  links: ({ context: { generationId, goalRef, rootScopeId, identity } }) =>
-    linksOf({
+  links: (snapshot) => {
+    const { generationId, goalRef, rootScopeId, identity, mode } = snapshot.context;
+    return linksOf({
       generationId,
       goalId: goalRef?.goalId,
       scopeId: rootScopeId,
       identity: identity === null ? null : identityDigest(identity),
-    }),
+      [dueLink]: mode === 'observe' && snapshot.matches({ lifecycle: 'bound' }) ? mode : null,
+    });
+  },
   upcasters: { 1: (row) => ({ ...row, context: { ...row.context, origin: 'native', gaps: [] } }) },
 };

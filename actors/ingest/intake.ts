@@ -3,11 +3,11 @@
  * submitted without waiting for each other, so that they share a commit; what a later one has to know of an earlier one
  * is kept beside the store until then. The same note again, or the same fact in another note, changes nothing (JRN-05).
  */
-import type { ProcessIdentity } from '../../machines/identity.ts';
 import type { Note, Place } from '../../machines/note.ts';
 import type { Host } from '../host/api.ts';
 import { HostError } from '../host/hostError.ts';
 import type { Outcome } from '../host/outcome.ts';
+import type { LinuxAdapter } from '../observe/linux/adapter.ts';
 import { committed } from '../runtime/actorAccess.ts';
 import { wasAccepted } from '../runtime/submission.ts';
 import { runIdOf } from './names.ts';
@@ -15,7 +15,8 @@ import { type KnownRun, type Placing, type Told, told } from './telling.ts';
 
 export interface IntakeOptions {
   readonly host: Host;
-  readonly installationId: ProcessIdentity['installationId'];
+  readonly installationId: string;
+  readonly adapter: Pick<LinuxAdapter, 'identityFrom'>;
   /** The generation of a place, or what registers it. Called again for every note. */
   readonly placingOf: (place: Place, note: Note) => Placing;
 }
@@ -74,7 +75,7 @@ class Batch {
   }
 
   submit(note: Note): Submitted {
-    const { host, installationId, placingOf } = this.#options;
+    const { host, installationId, adapter, placingOf } = this.#options;
     const runId = runIdOf({ installationId, producer: note.producer, run: note.run });
     const refused = (reason: string): Submitted => ({
       outcome: Promise.resolve({ note, runId, outcome: 'rejected', reason }),
@@ -83,7 +84,7 @@ class Batch {
     const known = this.#known(runId);
     if (known === 'corrupt') return refused('actor_corrupt');
     const placing = 'place' in note && note.place !== null ? placingOf(note.place, note) : undefined;
-    const meaning = told(note, { installationId, known, placing });
+    const meaning = told(note, { installationId, adapter, known, placing });
     if (meaning.identity !== undefined && this.#isTaken(meaning.identity, runId)) return refused('identity_conflict');
     const outcome = host.submit(meaning.drafts).then((outcomes) => ({ note, runId, ...summary(outcomes) }));
     this.#remember(meaning);

@@ -1,5 +1,4 @@
 /** Which generation a note means by a directory (WT-01, INT-09): one that is known, or a new one that somebody else controls. */
-import type { ProcessIdentity } from '../../machines/identity.ts';
 import type { GenerationId } from '../../machines/ids.ts';
 import type { Note, Place } from '../../machines/note.ts';
 import type { Store } from '../../persistence/store.ts';
@@ -12,7 +11,7 @@ import type { Placing } from './telling.ts';
 interface Parts {
   readonly host: Host;
   readonly store: Pick<Store, 'coverageGaps'>;
-  readonly installationId: ProcessIdentity['installationId'];
+  readonly installationId: string;
 }
 
 const by = 'launcher-adapter';

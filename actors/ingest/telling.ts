@@ -7,7 +7,7 @@ import type { GenerationId, RunId } from '../../machines/ids.ts';
 import type { Note } from '../../machines/note.ts';
 import { placeMissing, reserveMissing } from '../../machines/run.ts';
 import type { Draft } from '../host/outcome.ts';
-import { identityFromGuardian } from '../observe/linux/identity.ts';
+import type { LinuxAdapter } from '../observe/linux/adapter.ts';
 import { draft } from '../runtime/submission.ts';
 import { runIdOf } from './names.ts';
 
@@ -25,7 +25,8 @@ export interface KnownRun {
 }
 
 export interface Telling {
-  readonly installationId: ProcessIdentity['installationId'];
+  readonly installationId: string;
+  readonly adapter: Pick<LinuxAdapter, 'identityFrom'>;
   /** Undefined: nothing is known of the run. */
   readonly known: KnownRun | undefined;
   /** Undefined where the note names no place. */
@@ -45,9 +46,9 @@ export interface Told {
   readonly identity: string | undefined;
 }
 
-export function told(note: Note, { installationId, known, placing }: Telling): Told {
+export function told(note: Note, { installationId, adapter, known, placing }: Telling): Told {
   const runId = runIdOf({ installationId, producer: note.producer, run: note.run });
-  const identity = note.type === 'run.bind' ? identityOf(note, installationId) : undefined;
+  const identity = note.type === 'run.bind' ? identityOf(note, adapter) : undefined;
   const about: About = { note, runId, placing, retryOf: retryOf(note, installationId) };
   return {
     runId,
@@ -142,11 +143,10 @@ function stated(note: Note, runId: RunId, identity: ProcessIdentity | undefined)
   return [draft('exit.reported', { to: ['run', runId], payload, by })];
 }
 
-/** As the adapter of this platform writes it: the launcher read it while the process lived (ID-07). */
+/** The launcher read it while the process lived (ID-07). */
 function identityOf(
-  { process: { pid, start, uid, pidns, timens, pidfs }, at }: Extract<Note, { type: 'run.bind' }>,
-  installationId: ProcessIdentity['installationId'],
+  { process: { pid, start, uid, pidns, timens, pidfs }, at: { bootId } }: Extract<Note, { type: 'run.bind' }>,
+  adapter: Telling['adapter'],
 ): ProcessIdentity {
-  const context = { installationId, bootId: at.bootId, pidns, timens, uid };
-  return identityFromGuardian(context, { pid, start, pidfs });
+  return adapter.identityFrom({ bootId, pidns, timens, uid }, { pid, start, pidfs });
 }

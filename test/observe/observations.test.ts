@@ -45,6 +45,7 @@ interface Bench {
   readonly backoff?: Backoff;
   readonly timeBudgetMs?: number;
   readonly batch?: number;
+  readonly countBudget?: number;
 }
 
 function lane({ all, clock = new FakeClock(), deliver = async () => undefined, adapter = real, ...rest }: Bench) {
@@ -105,6 +106,15 @@ describe('the observation lane', () => {
     expect(ended).toMatchObject({ processed: 3 });
     // Seven for the context, three for each process that is alive.
     expect(ended.type === 'passEnded' && ended.reads).toBe(7 + 3 * 3);
+  });
+
+  it('OBS-12: when the count is used up the cursor stays, and the next pass goes on there', async () => {
+    const { pass, seen, asked } = lane({ all: recorded(150), countBudget: 70 });
+    expect(await pass()).toMatchObject({ cursor: 'k0069', processed: 70 });
+    expect(await pass()).toMatchObject({ cursor: 'k0139', processed: 70 });
+    expect(await pass()).toMatchObject({ cursor: null, processed: 10 });
+    expect(seen()).toEqual(recorded(150).map(({ key }) => key));
+    expect(asked).toEqual([null, 'k0063', 'k0069', 'k0133', 'k0139']);
   });
 
   it('OBS-12: when the time is used up the cursor stays, and the next pass goes on there', async () => {

@@ -4,7 +4,7 @@ import { CaptureError, captureIdentity } from './capture.ts';
 import { listProcesses, type SeenProcess, type Survey, type SurveyRequest, sameProgram, surveyed } from './census.ts';
 import { monotonicMs } from './clock.ts';
 import { type ContextProblem, type ContextResult, isProblem, type OwnProcess, readContext } from './context.ts';
-import { beganInOrder } from './identity.ts';
+import { beganInOrder, type EvidenceContext, type GuardianEvidence, identityFromGuardian } from './identity.ts';
 import { type Eyes, LOOK_BYTES } from './look.ts';
 import { type FileIdentity, holdsOpen } from './openFiles.ts';
 import { findPidfdHolder, type PidfdHolder, sampleByPidfd } from './pidfd.ts';
@@ -90,6 +90,11 @@ export class LinuxAdapter {
     const context = this.context();
     if (isProblem(context)) throw new CaptureError('context_unavailable', pid, context.problem);
     return captureIdentity(this.#eyes, context, { installationId: this.#installationId, pid, adapterEvidence });
+  }
+
+  /** A process that another program identified while it lived, in the notation of `capture`. */
+  identityFrom(context: Omit<EvidenceContext, 'installationId'>, process: GuardianEvidence): ProcessIdentity {
+    return identityFromGuardian({ installationId: this.#installationId, ...context }, process);
   }
 
   observe(identity: ProcessIdentity, holder?: PidfdHolder): Sample {

@@ -56,6 +56,8 @@ export interface ObservationLaneOptions {
   readonly deliver: (observed: readonly Observed[]) => Promise<void>;
   readonly batch?: number;
   readonly timeBudgetMs?: number;
+  /** How many are looked at in one pass. */
+  readonly countBudget?: number;
   /** How long the event loop may be held at once. */
   readonly sliceMs?: number;
   /** Where an earlier daemon stopped. */
@@ -85,7 +87,16 @@ class ObservationLane {
   constructor(options: ObservationLaneOptions, out: Subscriber<LaneEvent>) {
     const pauses = options.pauses ?? {};
     const backoff = new Backoff(pauses);
-    this.#options = { batch: 64, timeBudgetMs: 200, sliceMs: 4, cursor: null, backoff, pauses, ...options };
+    this.#options = {
+      batch: 64,
+      timeBudgetMs: 200,
+      countBudget: Infinity,
+      sliceMs: 4,
+      cursor: null,
+      backoff,
+      pauses,
+      ...options,
+    };
     this.#laneBackoff = new Backoff(pauses);
     this.#out = out;
     this.#cursor = this.#options.cursor;
@@ -112,14 +123,15 @@ class ObservationLane {
   }
 
   async #pass(): Promise<void> {
-    const { adapter, clock, due, batch, timeBudgetMs } = this.#options;
+    const { adapter, clock, due, batch, timeBudgetMs, countBudget } = this.#options;
     const startedMonoMs = clock.monoMs();
     const readsBefore = adapter.reads;
     let processed = 0;
     let paused = 0;
     let elapsedMs = 0;
     do {
-      const candidates = due(this.#cursor, batch);
+      const limit = Math.min(batch, countBudget - processed);
+      const candidates = due(this.#cursor, limit);
       if (candidates.length === 0) {
         this.#cursor = null;
         break;
@@ -131,10 +143,10 @@ class ObservationLane {
       processed += observed.length;
       paused += candidates.length - ready.length;
       if (observed.length > 0) this.#out.next({ type: 'batch', observed, cursor: this.#cursor });
-      if (candidates.length < batch) this.#cursor = null;
+      if (candidates.length < limit) this.#cursor = null;
       else await nextTurn();
       elapsedMs = clock.monoMs() - startedMonoMs;
-    } while (this.#cursor !== null && elapsedMs < timeBudgetMs && !this.#out.closed);
+    } while (this.#cursor !== null && elapsedMs < timeBudgetMs && processed < countBudget && !this.#out.closed);
     this.#laneBackoff.reset(LANE);
     const reads = adapter.reads - readsBefore;
     this.#out.next({
@@ -190,7 +202,7 @@ class ObservationLane {
 /**
  * The reconciler's eyes: samples what is due in batches, hands each batch over to be committed, and moves on only then, so
  * that a death in the middle loses nothing and repeats at most one batch. A pass ends when everything due was seen or its
- * time is used up; the next one continues at the cursor. Unknowns are asked again with a growing pause.
+ * time or its count is used up; the next one continues at the cursor. Unknowns are asked again with a growing pause.
  *
  * Nothing queues up here: the lane pulls, and requests for passes merge. Completes when `passes$` has completed and the
  * current pass is over; unsubscribing stops it after the slice in work.

@@ -6,7 +6,7 @@ import { child, children, memberOf, nameOf, nodesOfType, parentOf, type SyntaxNo
 /** Where Linux is known, and the function that picks it. */
 const adapter = /^actors\/observe\/(linux\/|select\.ts)/;
 const observers = 'actors/observe/';
-const entryModules = ['cli/main.ts', 'cli/daemon.ts'];
+const entryModules = ['cli/main.ts', 'cli/daemon.ts', 'cli/observe.ts'];
 
 const pickedAtTheEntry: Rule = {
   name: 'a platform adapter is picked by an entry module and imported nowhere else (ID-04)',

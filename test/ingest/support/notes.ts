@@ -4,6 +4,7 @@ import { createHost } from '../../../actors/host/host.ts';
 import { Intake } from '../../../actors/ingest/intake.ts';
 import { runIdOf } from '../../../actors/ingest/names.ts';
 import { placingIn } from '../../../actors/ingest/placing.ts';
+import { createLinuxAdapter } from '../../../actors/observe/linux/adapter.ts';
 import { createSystemClock } from '../../../actors/observe/linux/clock.ts';
 import { committed } from '../../../actors/runtime/actorAccess.ts';
 import { type Note, noteSchema, type Place } from '../../../machines/note.ts';
@@ -16,11 +17,11 @@ export type Said = Distributed<Note>;
 
 export const bootId = 'b7b2a1f0-0000-4000-8000-000000000001';
 export const place: Place = {
-  path: '/work/tree',
+  path: '/srv/tree',
   dev: '2049',
   ino: '77',
   born: '5',
-  gitdir: '/work/.git/worktrees/tree',
+  gitdir: '/srv/.git/worktrees/tree',
 };
 export const job = { pid: 4_242, start: '987654', uid: 1_000, pidns: '4026531836', timens: '4026531834', pidfs: '91' };
 
@@ -65,13 +66,16 @@ export function noting({ producer = 'shell', stream = 'a'.repeat(32) }: Voice = 
 export function testIntake(store: Store = newStore()) {
   const host = createHost({ ...protocol, store, clock: createSystemClock() });
   onTestFinished(() => host.close());
-  const installationId = store.installationId as never;
-  const intake = new Intake({ host, installationId, placingOf: placingIn({ host, store, installationId }) });
+  const { installationId } = store;
+  const adapter = createLinuxAdapter({ installationId: installationId as never });
+  onTestFinished(() => adapter.close());
+  const intake = new Intake({ host, installationId, adapter, placingOf: placingIn({ host, store, installationId }) });
   const idOf = (run = 'job-1', producer = 'shell') => runIdOf({ installationId, producer, run });
   return {
     store,
     host,
     intake,
+    adapter,
     idOf,
     run: (run = 'job-1', producer = 'shell') => committed(host, 'run', idOf(run, producer)),
     generations: () => host.list('worktreeGeneration').map(({ id }) => committed(host, 'worktreeGeneration', id)!),

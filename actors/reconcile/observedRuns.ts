@@ -1,0 +1,112 @@
+/**
+ * The processes of runs that somebody else launched: which of them are due, by index and in order of creation, and what
+ * becomes of what was seen. An unchanged sight is no event and renews one row; an unknown is asked again with a growing
+ * pause, which outlives the process that made it (OBS-04, OBS-11, OBS-12, RET-01).
+ */
+import { dueLink } from '../../machines/run.ts';
+import type { Store } from '../../persistence/store.ts';
+import type { Freshness } from '../../persistence/tables/freshness.ts';
+import type { Host } from '../host/api.ts';
+import type { Draft } from '../host/outcome.ts';
+import type { Clock } from '../observe/clock.ts';
+import { processFacts } from '../observe/facts.ts';
+import type { DueProcess, Observed } from '../observe/streams/observations.ts';
+import { intact } from '../runtime/actorAccess.ts';
+import { createSequence } from '../runtime/runtime.ts';
+import { draft } from '../runtime/submission.ts';
+
+export interface ObservedRunsParts {
+  readonly host: Host;
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Pauses after an unknown, in ms: the first one, and the longest. */
+  readonly retryFirstMs: number;
+  readonly retryLongestMs: number;
+}
+
+export interface ObservedRuns {
+  /** As DueSource: keys are row keys of runs, padded so that they sort. */
+  due(cursor: string | null, limit: number): readonly DueProcess[];
+  deliver(observed: readonly Observed[]): Promise<void>;
+  /** Due and left alone since the last call of this, because they pause after an unknown. */
+  paused(): number;
+}
+
+const width = 16;
+const keyOf = (row: number, runId: string): string => `${String(row).padStart(width, '0')}:${runId}`;
+const rowOf = (key: string): number => Number(key.slice(0, width));
+const idOf = (key: string): string => key.slice(width + 1);
+
+const by = 'reconciler';
+
+export function createObservedRuns(parts: ObservedRunsParts): ObservedRuns {
+  const { host, store, clock } = parts;
+  const nextId = createSequence(store);
+  let paused = 0;
+
+  function due(cursor: string | null, limit: number): readonly DueProcess[] {
+    const found: DueProcess[] = [];
+    let after = cursor === null ? 0 : rowOf(cursor);
+    while (found.length < limit) {
+      const page = host.list('run', { link: { name: dueLink, value: 'observe' }, after, limit: limit - found.length });
+      for (const { key, id } of page) found.push(...dueOf(key, id));
+      const last = page.at(-1);
+      if (last === undefined) break;
+      after = last.key;
+    }
+    return found;
+  }
+
+  function dueOf(row: number, runId: string): DueProcess[] {
+    if (isPausing(store.freshness.of(row), clock)) {
+      paused += 1;
+      return [];
+    }
+    const run = intact(host, 'run', runId);
+    const identity = run === 'corrupt' ? null : (run?.context.identity ?? null);
+    return identity === null ? [] : [{ key: keyOf(row, runId), request: { identity } }];
+  }
+
+  async function deliver(observed: readonly Observed[]): Promise<void> {
+    const drafts = observed.flatMap(draftsOf);
+    // Each for itself: a record that has changed meanwhile refuses its own sample (CONC-03).
+    await Promise.all(drafts.map((single) => host.submit([single])));
+    store.write(() => {
+      for (const one of observed) store.freshness.put(rowOf(one.key), freshnessOf(parts, one));
+    });
+  }
+
+  function draftsOf({ key, identity, sample }: Observed): Draft[] {
+    const runId = idOf(key);
+    const run = intact(host, 'run', runId);
+    if (run === undefined || run === 'corrupt' || !run.matches({ lifecycle: 'bound' })) return [];
+    const last = run.context.lastObservation;
+    if (last?.result === sample.result && last.reason === sample.reason) return [];
+    const payload = processFacts(identity, sample, run.context.identityVersion);
+    return [draft('process.observed', { to: ['run', runId], payload, by, eventId: nextId(`obs:${runId}`) })];
+  }
+
+  return {
+    due,
+    deliver,
+    paused() {
+      const count = paused;
+      paused = 0;
+      return count;
+    },
+  };
+}
+
+/** Times of another boot mean nothing: then it is asked at once (TIME-03). */
+const isPausing = (row: Freshness | undefined, clock: Clock): boolean =>
+  row !== undefined && row.retryMonoMs !== null && row.bootId === clock.bootId() && row.retryMonoMs > clock.monoMs();
+
+function freshnessOf({ store, clock, retryFirstMs, retryLongestMs }: ObservedRunsParts, one: Observed): Freshness {
+  const { result, reason } = one.sample;
+  const { wallMs, monoMs, bootId } = clock.now();
+  const seen = { result, reason, bootId, monoMs, wallMs };
+  if (result !== 'unknown') return { ...seen, failures: 0, retryMonoMs: null };
+  const failures = (store.freshness.of(rowOf(one.key))?.failures ?? 0) + 1;
+  const pauseMs = Math.min(retryLongestMs, retryFirstMs * 2 ** (failures - 1));
+  return { ...seen, failures, retryMonoMs: Math.ceil(monoMs + pauseMs) };
+}
