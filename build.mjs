@@ -6,11 +6,21 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
-/** The command tree stays a module of its own, loaded only by what needs it. */
+/** The command tree and observing stay modules of their own, loaded only by what needs them. */
 const fullCommandLine = {
   name: 'full-command-line',
   setup({ onResolve }) {
-    onResolve({ filter: /\/full\.ts$/ }, () => ({ path: './full.js', external: true }));
+    for (const name of ['full', 'observe'])
+      onResolve({ filter: new RegExp(`^\\./${name}\\.ts$`) }, () => ({ path: `./${name}.js`, external: true }));
+  },
+};
+
+/** A library that could start programs finds nothing to start them with. */
+const withoutPrograms = {
+  name: 'without-programs',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(node:)?child_process$/ }, ({ path }) => ({ path, namespace: 'nothing' }));
+    onLoad({ filter: /.*/, namespace: 'nothing' }, () => ({ contents: 'module.exports = {};' }));
   },
 };
 
@@ -31,6 +41,9 @@ if (existsSync(join(root, 'cli'))) {
     // The UMD form of a package cannot be followed by a bundler.
     mainFields: ['module', 'main'],
   };
+  const banner = {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  };
   const program = await build({
     ...shared,
     entryPoints: {
@@ -43,9 +56,15 @@ if (existsSync(join(root, 'cli'))) {
     },
     splitting: true,
     format: 'esm',
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
+    banner,
+  });
+  // By itself and in one piece, so that what it holds can be told (INT-03).
+  const observe = await build({
+    ...shared,
+    entryPoints: { observe: 'cli/observe.ts' },
+    format: 'esm',
+    banner,
+    plugins: [withoutPrograms],
   });
   // CommonJS, because Node starts it faster than a module; it answers the quickest question by itself.
   const entry = await build({
@@ -56,7 +75,7 @@ if (existsSync(join(root, 'cli'))) {
     plugins: [fullCommandLine],
   });
   // Pieces of earlier builds go last, so that a program that starts meanwhile finds everything that it names.
-  const outputs = [program, entry].flatMap(({ metafile }) => Object.keys(metafile.outputs));
+  const outputs = [program, observe, entry].flatMap(({ metafile }) => Object.keys(metafile.outputs));
   const current = new Set(outputs.map((path) => basename(path)));
   for (const name of readdirSync(outdir)) if (!current.has(name)) rmSync(join(outdir, name), { recursive: true });
 }

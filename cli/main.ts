@@ -7,6 +7,10 @@
 import { quickStatus } from './quickStatus.ts';
 
 const words = process.argv.slice(2);
-void quickStatus(words).then(async (isAnswered) => {
-  if (!isAnswered) await (await import('./full.ts')).main(words);
-});
+
+/** Observing is a program of its own: nothing that could launch or end anything is even loaded for it (INT-03). */
+if (words[0] === 'observe') void import('./observe.ts').then(({ main }) => main(words.slice(1)));
+else
+  void quickStatus(words).then(async (isAnswered) => {
+    if (!isAnswered) await (await import('./full.ts')).main(words);
+  });

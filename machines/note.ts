@@ -12,6 +12,8 @@ export const noteVersion = 1;
 /** The launcher's own word for one run; two producers may use the same. */
 export const runNameSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/);
 export const producerSchema = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
+/** One life of a producer's counter, random; a counter that had to be made anew is another stream. */
+export const streamSchema = z.string().regex(/^[0-9a-f]{16,32}$/);
 
 /**
  * A directory as the launcher found it (stat(2), statx(2)): `born` is its birth time in nanoseconds, null where the file
@@ -43,8 +45,7 @@ export type NotedProcess = z.infer<typeof notedProcessSchema>;
 const envelope = {
   v: z.literal(noteVersion),
   producer: producerSchema,
-  /** One life of the producer's counter, random; a counter that had to be made anew is another stream. */
-  stream: z.string().regex(/^[0-9a-f]{16,32}$/),
+  stream: streamSchema,
   /** 1, 2, 3, … without holes: a missing number is a note that was lost (INT-05). */
   seq: z.int().positive(),
   at: z.strictObject({ wallMs: z.int().min(0), monoMs: z.int().min(0), bootId: bootIdSchema }),

@@ -1,6 +1,7 @@
 /** What the handlers of calls work with: the runtime and its live services. */
 
 import type { DrainExecutor } from '../drain/drainScope.ts';
+import type { Observer } from '../reconcile/observer.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { LoadedConfig } from './config.ts';
 import type { EnclosingProofs } from './enclosing/service.ts';
@@ -41,6 +42,7 @@ export interface DaemonContext extends Runtime {
   readonly enclosing: EnclosingProofs;
   readonly exclusive: Exclusive;
   readonly workers: WorkerService;
+  readonly observer: Observer;
 }
 
 /** What a handler answers; `exitCode` 5 where something stays unverified (section F). */

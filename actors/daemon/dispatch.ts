@@ -12,6 +12,14 @@ import { addGoal, cancelGoal, listGoals, queueGoal, showGoal } from './commands/
 import { followEvents, listEvents } from './commands/journal.ts';
 import { backup, drainWork, pause, resume, stopDaemon } from './commands/lifecycle.ts';
 import { runLogs } from './commands/logs.ts';
+import {
+  observeAccount,
+  observeProgress,
+  observeReconcile,
+  observeSpool,
+  observeStatusNow,
+  observeTake,
+} from './commands/observe.ts';
 import { recover as recoverNow } from './commands/recover.ts';
 import { addRepository, listRepositories } from './commands/repositories.ts';
 import { listRuns, showRun, stopRun } from './commands/runs.ts';
@@ -91,6 +99,12 @@ const handlers: Handlers = {
   drain: drainWork,
   'recover.assumeEnded': assumeEnded,
   'daemon.stop': stopDaemon,
+  'observe.progress': observeProgress,
+  'observe.take': observeTake,
+  'observe.account': observeAccount,
+  'observe.takeSpool': observeSpool,
+  'observe.reconcile': observeReconcile,
+  'observe.status': observeStatusNow,
 };
 
 async function verify(context: ServingContext): Promise<Answer<CallResults['contract.verify']>> {

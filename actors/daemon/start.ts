@@ -12,6 +12,7 @@ import type { Failpoint } from '../host/failpoint.ts';
 import { createHost } from '../host/host.ts';
 import type { Clock } from '../observe/clock.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
+import { createObserver, type Observer } from '../reconcile/observer.ts';
 import { intact } from '../runtime/actorAccess.ts';
 import { operatorKey } from '../runtime/credentials.ts';
 import { isOrdinary, pickEnvironment } from '../runtime/environment.ts';
@@ -47,6 +48,7 @@ import { createObservationService } from './services/observationService.ts';
 import { createOutputDisk } from './services/outputDisk.ts';
 import { createReceiptService } from './services/receiptService.ts';
 import { ResidentService } from './services/residentService.ts';
+import { SpoolService } from './services/spoolService.ts';
 import { type StoreWatch, watchStore } from './services/storeWatch.ts';
 import { type Shutdown, takeUpShutdown } from './shutdown/shutdown.ts';
 import { assertInPlace, recordPlace } from './statePlace.ts';
@@ -168,6 +170,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   await startWorkers(context);
   const served = await serve({ ...context, recovered, leave }, options);
   void context.slotPool.fill();
+  new SpoolService(context).start();
   void keepContractCurrent(runtime).catch((error) => {
     if (error !== leaving.signal.reason) log.error({ error: describe(error) }, 'the contract was not verified');
   });
@@ -258,7 +261,8 @@ function wire(
   const receipts = createReceiptService({ ...runtime, findings });
   const deadlines = createDeadlineService(runtime);
   const guardians = createGuardianTalk({ ...runtime, findings });
-  const observation = createObservationService({ ...runtime, findings, receipts, guardians });
+  const observer = observerOf(runtime);
+  const observation = createObservationService({ ...runtime, findings, receipts, guardians, observed: observer.runs });
   const outputDisk = createOutputDisk(runtime);
   const slotPool = new SlotPool(runtime.places.scopesDir);
   const ptyHostLink = new HostLink(runtime);
@@ -307,11 +311,21 @@ function wire(
     workers,
     guardians,
     residents,
+    observer,
   };
   followCommits(context);
   root.start();
   return context;
 }
+
+const observerOf = ({ config, places, ...runtime }: Runtime): Observer =>
+  createObserver({
+    ...runtime,
+    spoolDir: places.spoolDir,
+    batch: config.reconcileBatch,
+    retryFirstMs: config.retryBackoffMs,
+    retryLongestMs: config.retryBackoffLongestMs,
+  });
 
 /** Who has to hear of what was committed. */
 function followCommits(context: DaemonContext): void {

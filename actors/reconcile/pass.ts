@@ -41,7 +41,8 @@ export async function reconcileOnce(request: PassRequest): Promise<PassReport> {
   const { runs, store, adapter, clock, maxMs: timeBudgetMs, maxCount: countBudget, batch } = request;
   const cursor = store.meta.get(cursorRow) || null;
   const startedMonoMs = clock.monoMs();
-  const events = await observeOnce({ adapter, clock, ...runs, batch, timeBudgetMs, countBudget, cursor });
+  const { due, deliver } = runs;
+  const events = await observeOnce({ adapter, clock, due, deliver, batch, timeBudgetMs, countBudget, cursor });
   const failure = events.find((event) => event.type === 'deliveryFailed');
   if (failure) throw failure.error;
   const report = reportOf(events, { paused: runs.paused(), elapsedMs: clock.monoMs() - startedMonoMs });

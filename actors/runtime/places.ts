@@ -19,6 +19,8 @@ export interface Places {
   readonly requestsDir: string;
   /** What terminals said, one directory per session (PRIV-02). */
   readonly transcriptsDir: string;
+  /** What launchers noted of work that they started by themselves, one directory per producer (INT-04). */
+  readonly spoolDir: string;
   /** Where the process listens that holds the terminals. */
   readonly ptyHostSocket: string;
   /** Where the scheduling worker reaches its daemon. */
@@ -57,6 +59,7 @@ export function placesOf(options: { readonly stateDir?: string | undefined; read
     quarantineDir: join(stateDir, 'quarantine'),
     requestsDir: join(stateDir, 'requests'),
     transcriptsDir: join(stateDir, 'transcripts'),
+    spoolDir: join(stateDir, 'spool'),
     ptyHostSocket: join(runDir, 'pty.sock'),
     workerSocket: join(runDir, 'worker.sock'),
     rendezvousFile: join(runDir, 'daemon.json'),

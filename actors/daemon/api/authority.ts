@@ -61,6 +61,12 @@ export const audiences: { readonly [Name in CallName | StreamName]: Audience } =
   resume: 'operator',
   drain: 'operator',
   'daemon.stop': 'operator',
+  'observe.progress': 'operator',
+  'observe.take': 'operator',
+  'observe.account': 'operator',
+  'observe.takeSpool': 'operator',
+  'observe.reconcile': 'operator',
+  'observe.status': 'operator',
 };
 
 export const grantFor = (audience: Audience): Grant | undefined =>

@@ -5,6 +5,8 @@
  */
 import { z } from 'zod';
 import { residentSchema } from '../../../machines/events/scope.ts';
+import { bootIdSchema } from '../../../machines/identity.ts';
+import { noteSchema, producerSchema, streamSchema } from '../../../machines/note.ts';
 import { grantable } from '../../runtime/credentials.ts';
 
 const id = z.string().min(1).max(64);
@@ -17,6 +19,8 @@ const environment = z.custom<Readonly<Record<string, string>>>(
   'must hold names without = and NUL, and values that are text',
 );
 const revision = z.int().min(0).optional();
+/** One stream of notes (machines/note.ts). */
+const streamName = { producer: producerSchema, stream: streamSchema };
 const size = { cols: z.int().min(1).max(1_000), rows: z.int().min(1).max(1_000) };
 /** The session that an agent speaks for, with the token that it was launched with (ruling 24). */
 const session = z.strictObject({ sessionId: id, token: z.string().min(1).max(128) });
@@ -196,6 +200,27 @@ export const callSchemas = {
     via: z.enum(['direct', 'service']).optional(),
     requestId,
   }),
+  'observe.progress': z.strictObject(streamName),
+  'observe.take': z.strictObject({ notes: z.array(noteSchema).max(100) }),
+  'observe.account': z.strictObject({
+    ...streamName,
+    taken: z.int().min(0),
+    losses: z
+      .array(
+        z.strictObject({
+          firstSeq: z.int().positive(),
+          lastSeq: z.int().positive(),
+          fromWallMs: z.int().min(0),
+          toWallMs: z.int().min(0),
+          bootId: bootIdSchema,
+        }),
+      )
+      .max(10_000),
+    lastNoteWallMs: z.int().min(0),
+  }),
+  'observe.takeSpool': z.strictObject({ maxCount: z.int().positive() }),
+  'observe.reconcile': z.strictObject({ maxMs: z.int().positive().max(60_000), maxCount: z.int().positive() }),
+  'observe.status': z.strictObject({}),
 } as const;
 
 export const streamSchemas = {

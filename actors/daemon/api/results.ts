@@ -1,4 +1,8 @@
 /** The data of each call's reply, by command name. */
+import type { TakenNote } from '../../ingest/sink.ts';
+import type { SpoolReport } from '../../ingest/takeSpool.ts';
+import type { ReconcileReport } from '../../reconcile/observer.ts';
+import type { ObserveStatus } from '../../reconcile/status.ts';
 import type {
   AssessmentView,
   CaptureView,
@@ -103,6 +107,12 @@ export interface CallResults {
     /** The successor of a restart is started by the service manager. */
     readonly isLeftToService: boolean;
   };
+  readonly 'observe.progress': { readonly taken: number };
+  readonly 'observe.take': { readonly outcomes: readonly TakenNote[] };
+  readonly 'observe.account': { readonly lost: number };
+  readonly 'observe.takeSpool': SpoolReport;
+  readonly 'observe.reconcile': ReconcileReport;
+  readonly 'observe.status': ObserveStatus;
 }
 
 /** Scopes by what became of them. */

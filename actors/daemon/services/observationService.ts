@@ -8,6 +8,7 @@ import type { Draft } from '../../host/outcome.ts';
 import { guardianFacts, processFacts } from '../../observe/facts.ts';
 import { Backoff } from '../../observe/streams/backoff.ts';
 import type { DueProcess, Observed } from '../../observe/streams/observations.ts';
+import type { ObservedRuns } from '../../reconcile/observedRuns.ts';
 import { everyActor, intact, type SnapshotOf } from '../../runtime/actorAccess.ts';
 import { createSequence, type Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
@@ -20,6 +21,8 @@ type Parts = Pick<Runtime, 'host' | 'store' | 'clock' | 'log' | 'config' | 'adap
   readonly findings: Findings;
   readonly receipts: ReceiptService;
   readonly guardians: GuardianTalk;
+  /** Runs that somebody else launched; they come after everything of ours. */
+  readonly observed: Pick<ObservedRuns, 'due' | 'deliver'>;
 };
 
 export interface ObservationService {
@@ -36,9 +39,10 @@ const calmIntervals = 5;
 /** Keys sort guardians before workloads, so that a pass knows the guardian before it asks about the root. */
 const guardianKey = (scopeId: string): string => `a:${scopeId}`;
 const workloadKey = (runId: string): string => `b:${runId}`;
+const observedPrefix = 'c:';
 
 export function createObservationService(parts: Parts): ObservationService {
-  const { host, store, clock, config, adapter, findings, receipts, guardians } = parts;
+  const { host, store, clock, config, adapter, findings, receipts, guardians, observed: elsewhere } = parts;
   const stalled = new Backoff(retryPauses(config));
   const nextId = createSequence(store);
   const calm = new Backoff({ firstMs: config.observeIntervalMs, longestMs: calmIntervals * config.observeIntervalMs });
@@ -50,7 +54,9 @@ export function createObservationService(parts: Parts): ObservationService {
 
   async function deliver(observed: readonly Observed[]): Promise<void> {
     const drafts: Draft[] = [];
-    for (const one of observed) {
+    const [theirs, ours] = divided(observed);
+    if (theirs.length > 0) await elsewhere.deliver(theirs);
+    for (const one of ours) {
       const id = one.key.slice(2);
       drafts.push(
         ...(one.key.startsWith('a:') ? await guardianDrafts(id, one) : processDrafts({ host, nextId }, id, one)),
@@ -96,7 +102,7 @@ export function createObservationService(parts: Parts): ObservationService {
     return [draft('drain.requested', { to, payload, by: 'reconciler', eventId: nextId(`dr:${scopeId}`) })];
   }
 
-  return { due: (cursor, limit) => watched.due(cursor, limit), deliver };
+  return { due: oursThenTheirs(watched, elsewhere), deliver };
 }
 
 /** Alive and silent are two facts; this one is shown and moves nothing (ruling 9, D3). */
@@ -146,6 +152,24 @@ function isKnown(scope: ScopeSnapshot, facts: { readonly result: string; readonl
   if (scope.matches({ coverage: { unverified: 'gap' } })) return true;
   const last = scope.context.guardianLast ?? attached;
   return last.result === facts.result && last.reason === facts.reason;
+}
+
+function oursThenTheirs(ours: WatchedScopes, theirs: Parts['observed']): ObservationService['due'] {
+  return (cursor, limit) => {
+    const isPast = cursor?.startsWith(observedPrefix) ?? false;
+    const first = isPast ? [] : ours.due(cursor, limit);
+    if (first.length === limit) return first;
+    const after = isPast ? cursor!.slice(observedPrefix.length) : null;
+    const rest = theirs.due(after, limit - first.length);
+    return [...first, ...rest.map((one) => ({ ...one, key: observedPrefix + one.key }))];
+  };
+}
+
+/** What belongs to runs that others launched, by the keys that those have; and the rest. */
+function divided(observed: readonly Observed[]): readonly [readonly Observed[], readonly Observed[]] {
+  const isTheirs = ({ key }: Observed) => key.startsWith(observedPrefix);
+  const theirs = observed.filter(isTheirs).map((one) => ({ ...one, key: one.key.slice(observedPrefix.length) }));
+  return [theirs, observed.filter((one) => !isTheirs(one))];
 }
 
 /** Runs, and nobody waits for anything of it. */

@@ -1,0 +1,36 @@
+/** Observing through the daemon that has the store: what `custody observe` does by itself where there is none. */
+
+import type { ParsedArguments } from '../api/contract.ts';
+import type { CallResults } from '../api/results.ts';
+import type { Answer, DaemonContext } from '../context.ts';
+
+type Context = Pick<DaemonContext, 'observer'>;
+
+export const observeProgress = async (
+  { observer }: Context,
+  name: ParsedArguments<'observe.progress'>,
+): Promise<Answer<CallResults['observe.progress']>> => ({ data: await observer.sink.progress(name) });
+
+export const observeTake = async (
+  { observer }: Context,
+  { notes }: ParsedArguments<'observe.take'>,
+): Promise<Answer<CallResults['observe.take']>> => ({ data: { outcomes: await observer.sink.take(notes) } });
+
+export const observeAccount = async (
+  { observer }: Context,
+  account: ParsedArguments<'observe.account'>,
+): Promise<Answer<CallResults['observe.account']>> => ({ data: { lost: await observer.sink.account(account) } });
+
+export const observeSpool = async (
+  { observer }: Context,
+  { maxCount }: ParsedArguments<'observe.takeSpool'>,
+): Promise<Answer<CallResults['observe.takeSpool']>> => ({ data: await observer.takeSpool(maxCount) });
+
+export const observeReconcile = async (
+  { observer }: Context,
+  bounds: ParsedArguments<'observe.reconcile'>,
+): Promise<Answer<CallResults['observe.reconcile']>> => ({ data: await observer.reconcile(bounds) });
+
+export const observeStatusNow = async ({ observer }: Context): Promise<Answer<CallResults['observe.status']>> => ({
+  data: observer.status(),
+});

@@ -1,0 +1,55 @@
+/**
+ * Where notes go: into the store of this process, or to the daemon that has it. Whoever reads notes asks how far a stream
+ * was taken in, gives them in order, and says at the end what is missing.
+ */
+import type { Note } from '../../machines/note.ts';
+import type { Store } from '../../persistence/store.ts';
+import { type CoverageParts, gapOf, recordGap, type StreamName } from './coverage.ts';
+import type { Intake, NoteOutcome } from './intake.ts';
+import type { Loss } from './ledger.ts';
+
+/** The whole stream up to `taken` is accounted for: it was taken in before, is taken in now, or is lost. */
+export interface Account extends StreamName {
+  readonly taken: number;
+  readonly losses: readonly Loss[];
+  /** When the last note of it was written, wall time in ms. */
+  readonly lastNoteWallMs: number;
+}
+
+export type TakenNote = Pick<NoteOutcome, 'runId' | 'outcome' | 'reason'>;
+
+export interface NoteSink {
+  /** The number up to which the stream is accounted for; 0 for one that is new. */
+  progress(name: StreamName): Promise<{ readonly taken: number }>;
+  /** One answer for each note, in order. Rejects when nothing of them, or not all, could be committed: ask again then. */
+  take(notes: readonly Note[]): Promise<readonly TakenNote[]>;
+  /** Returns how many notes are lost. */
+  account(account: Account): Promise<number>;
+}
+
+export interface StoreSinkParts extends CoverageParts {
+  readonly store: Pick<Store, 'coverageGaps' | 'write' | 'producers'>;
+  readonly intake: Intake;
+}
+
+export function storeSink(parts: StoreSinkParts): NoteSink {
+  const { store, intake } = parts;
+  return {
+    progress: async ({ producer, stream }) => store.producers.progress(producer, stream),
+    take: async (notes) =>
+      (await intake.take(notes)).map(({ runId, outcome, reason }) => ({
+        runId,
+        outcome,
+        ...(reason ? { reason } : {}),
+      })),
+    async account({ producer, stream, taken, losses, lastNoteWallMs }) {
+      const gaps = losses.map((loss) => gapOf({ producer, stream }, loss));
+      // The gaps before the progress: whoever dies in between finds the same ones again.
+      for (const gap of gaps) await recordGap(parts, gap);
+      const lost = gaps.reduce((sum, { count }) => sum + count, 0);
+      const before = store.producers.progress(producer, stream).lost;
+      store.write(() => store.producers.advance({ producer, stream, taken, lost: before + lost, lastNoteWallMs }));
+      return lost;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * Everything that observing does with a store: notes in, looks at processes, and what is known. It is the same in a daemon
+ * and in a short invocation without one (INT-11), and holds nothing that could launch, signal or remove anything (INT-03).
+ */
+
+import type { Store } from '../../persistence/store.ts';
+import type { Host } from '../host/api.ts';
+import { closeGapsOfEarlierBoots } from '../ingest/coverage.ts';
+import { Intake } from '../ingest/intake.ts';
+import { placingIn } from '../ingest/placing.ts';
+import { type NoteSink, storeSink } from '../ingest/sink.ts';
+import { type SpoolReport, takeSpool } from '../ingest/takeSpool.ts';
+import type { Clock } from '../observe/clock.ts';
+import type { LinuxAdapter } from '../observe/linux/adapter.ts';
+import { createObservedRuns, type ObservedRuns } from './observedRuns.ts';
+import { type PassReport, reconcileOnce } from './pass.ts';
+import { type ObserveStatus, observeStatus } from './status.ts';
+
+export interface ObserverParts {
+  readonly host: Host;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly adapter: LinuxAdapter;
+  readonly spoolDir: string;
+  readonly batch: number;
+  readonly retryFirstMs: number;
+  readonly retryLongestMs: number;
+}
+
+export interface Bounds {
+  readonly maxMs: number;
+  readonly maxCount: number;
+}
+
+export interface ReconcileReport {
+  readonly spool: SpoolReport;
+  readonly pass: PassReport;
+  /** Gaps that the boot of this machine has closed. */
+  readonly gapsClosed: number;
+}
+
+export interface Observer {
+  readonly sink: NoteSink;
+  readonly runs: ObservedRuns;
+  takeSpool(maxCount: number): Promise<SpoolReport>;
+  reconcile(bounds: Bounds): Promise<ReconcileReport>;
+  status(): ObserveStatus;
+}
+
+export function createObserver(parts: ObserverParts): Observer {
+  const { host, store, clock, adapter, spoolDir, batch } = parts;
+  const { installationId } = store;
+  const intake = new Intake({ host, installationId, adapter, placingOf: placingIn({ host, store, installationId }) });
+  const sink = storeSink({ host, store, intake });
+  const runs = createObservedRuns(parts);
+  const drain = (maxCount: number) => takeSpool({ spoolDir, sink, clock, maxCount });
+  return {
+    sink,
+    runs,
+    takeSpool: drain,
+    async reconcile({ maxMs, maxCount }) {
+      const spool = await drain(maxCount);
+      const gapsClosed = await closeGapsOfEarlierBoots({ host, store }, clock.now());
+      const pass = await reconcileOnce({ runs, store, adapter, clock, maxMs, maxCount, batch });
+      return { spool, pass, gapsClosed };
+    },
+    status: () => observeStatus(parts),
+  };
+}

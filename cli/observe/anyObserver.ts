@@ -1,0 +1,12 @@
+/** What the observe commands ask for, whoever answers: this process, or the daemon that has the store. */
+import type { NoteSink } from '../../actors/ingest/sink.ts';
+import type { SpoolReport } from '../../actors/ingest/takeSpool.ts';
+import type { Bounds, ReconcileReport } from '../../actors/reconcile/observer.ts';
+import type { ObserveStatus } from '../../actors/reconcile/status.ts';
+
+export interface AnyObserver {
+  readonly sink: NoteSink;
+  takeSpool(maxCount: number): Promise<SpoolReport>;
+  reconcile(bounds: Bounds): Promise<ReconcileReport>;
+  status(): Promise<ObserveStatus>;
+}

@@ -1,0 +1,114 @@
+/** What `custody observe` can do: take notes in, look once, and tell what is known. */
+import { createReadStream } from 'node:fs';
+import type { Command } from 'commander';
+import { type LinesReport, takeLines } from '../../actors/ingest/takeLines.ts';
+import type { SpoolReport } from '../../actors/ingest/takeSpool.ts';
+import type { ReconcileReport } from '../../actors/reconcile/observer.ts';
+import { OperatingError } from '../../actors/runtime/operatingError.ts';
+import { usage } from '../failure.ts';
+import { example } from '../globalOptions.ts';
+import type { Answer, Output } from '../output.ts';
+import { ingestLines, reconcileLines, spoolLines, statusLines } from '../print/observe.ts';
+import { type Here, withObserver } from './observer.ts';
+
+export interface Asked {
+  readonly here: Here;
+  readonly output: Output;
+}
+
+/** How a command's body meets commander: what it returns is the exit status. */
+export type Run = (
+  body: (asked: Asked, options: Record<string, never>, operand?: string) => Promise<number>,
+) => (...parameters: unknown[]) => Promise<void>;
+
+export function registerObserve(program: Command, run: Run): void {
+  example(
+    program
+      .command('ingest')
+      .description('take in what launchers noted: from the spool, or lines of notes from a file or a pipe')
+      .argument('[file]', 'a file of notes, one JSON object a line; - for standard input; nothing for the spool')
+      .action(run(ingest)),
+    'custody observe ingest',
+    'custody observe ingest notes.jsonl',
+    'custody observe ingest - < notes.jsonl',
+  );
+  example(
+    program
+      .command('reconcile')
+      .description('take in the spool, look once at every observed process that is due, and end')
+      .option('--once', 'one pass (what it does without options as well)')
+      .option('--max-ms <n>', 'how long it may look, in ms (default: 200)', wholeNumber)
+      .option('--max-count <n>', 'how many processes it may look at (default: 10000)', wholeNumber)
+      .action(run(reconcile)),
+    'custody observe reconcile --once',
+    'custody observe reconcile --once --max-ms 50 --max-count 200 --json',
+  );
+  example(
+    program
+      .command('status')
+      .description('what is observed, by whom it is told, and what is missing')
+      .action(run(status)),
+    'custody observe status --json',
+  );
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && Number.isSafeInteger(value)) return value;
+  throw usage(`${JSON.stringify(text)} is no whole number from 1 on`, ['custody observe reconcile --help']);
+}
+
+const answerOf = <Data>(command: string, data: Data, exitCode = 0): Answer<Data> => ({
+  command: `observe.${command}`,
+  data,
+  warnings: [],
+  journalPosition: null,
+  exitCode,
+});
+
+/** Notes of one invocation; the next one goes on. */
+const spoolAtMost = 100_000;
+
+/** 2 where a line is no note, 11 where one says something else than was told before; everything else is taken in (exit codes of section F). */
+const exitOf = ({ invalid = 0, rejected }: { readonly invalid?: number; readonly rejected: number }): number =>
+  invalid > 0 ? 2 : rejected > 0 ? 11 : 0;
+
+async function ingest({ here, output }: Asked, _: unknown, file?: string): Promise<number> {
+  if (file === undefined) {
+    const report = await withObserver(here, (observer) => observer.takeSpool(spoolAtMost));
+    return output.answer<SpoolReport>(answerOf('ingest', report, exitOf(report.counts)), spoolLines);
+  }
+  const report = await withObserver(here, (observer) => takeLines(observer.sink, chunksOf(file)));
+  return output.answer<LinesReport>(answerOf('ingest', report, exitOf(report.counts)), ingestLines);
+}
+
+async function* chunksOf(file: string): AsyncGenerator<Buffer> {
+  const source = file === '-' ? process.stdin : createReadStream(file);
+  try {
+    for await (const chunk of source) yield chunk as Buffer;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new OperatingError({
+      code: 'input_unreadable',
+      message: `${JSON.stringify(file)} cannot be read: ${code ?? 'failed'}`,
+      exitCode: 2,
+      next: ['custody observe ingest --help'],
+    });
+  }
+}
+
+interface ReconcileOptions {
+  readonly maxMs?: number;
+  readonly maxCount?: number;
+}
+
+async function reconcile({ here, output }: Asked, options: ReconcileOptions): Promise<number> {
+  const { maxMs = 200, maxCount = 10_000 } = options;
+  const report = await withObserver(here, (observer) => observer.reconcile({ maxMs, maxCount }));
+  const isBlind = report.pass.unavailable !== null;
+  return output.answer<ReconcileReport>(answerOf('reconcile', report, isBlind ? 8 : 0), reconcileLines);
+}
+
+async function status({ here, output }: Asked): Promise<number> {
+  return output.answer(answerOf('status', await withObserver(here, (observer) => observer.status())), statusLines);
+}

@@ -1,0 +1,64 @@
+/** What observing shows to people. */
+import type { LinesReport } from '../../actors/ingest/takeLines.ts';
+import type { SpoolReport } from '../../actors/ingest/takeSpool.ts';
+import type { ReconcileReport } from '../../actors/reconcile/observer.ts';
+import type { ObserveStatus } from '../../actors/reconcile/status.ts';
+import { line } from './escape.ts';
+
+const counted = (counts: Readonly<Record<string, number>>): string => {
+  const some = Object.entries(counts).filter(([, count]) => count > 0);
+  return some.length === 0 ? 'none' : some.map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`).join(', ');
+};
+
+const lostLines = (lost: number): string[] =>
+  lost === 0 ? [] : [`lost       ${lost} ${lost === 1 ? 'note' : 'notes'}; custody observe status`];
+
+export function ingestLines({ counts, refusals, lost }: LinesReport): string[] {
+  return [
+    `notes      ${counted(counts)}`,
+    ...refusals.map(({ line: at, reason }) => line`refused    line ${at}: ${reason}`),
+    ...lostLines(lost),
+  ];
+}
+
+export function spoolLines({ counts, refusals, lost, more }: SpoolReport): string[] {
+  return [
+    `notes      ${counted(counts)}`,
+    ...refusals.map(({ producer, seq, reason }) => line`refused    note ${seq} of ${producer}: ${reason}`),
+    ...lostLines(lost),
+    ...(more ? ['more       is waiting; repeat the command'] : []),
+  ];
+}
+
+export function reconcileLines({ spool, pass, gapsClosed }: ReconcileReport): string[] {
+  const { lookedAt, outcomes, paused, complete, elapsedMs, reads, unavailable } = pass;
+  const rest = complete ? 'everything due was looked at' : 'the next pass goes on from here';
+  return [
+    ...spoolLines(spool),
+    unavailable === null
+      ? `looked     at ${lookedAt} in ${elapsedMs.toFixed(1)} ms, ${reads} reads; ${rest}`
+      : line`looked     at nothing: processes cannot be observed here (${unavailable})`,
+    `seen       ${counted(outcomes)}`,
+    ...(paused > 0 ? [`paused     ${paused} that could not be told lately`] : []),
+    ...(gapsClosed > 0 ? [`gaps       ${gapsClosed} closed by a later boot`] : []),
+  ];
+}
+
+const when = (wallMs: number): string => new Date(wallMs).toISOString();
+
+export function statusLines({ runs, gaps, producers, lastPass }: ObserveStatus): string[] {
+  return [
+    'coverage   best effort: what nobody noted is not known',
+    `runs       ${runs.bound} bound, ${runs.unbound} without a process, ${runs.withGaps} of which something was not told`,
+    ...(runs.unreadable > 0 ? [`damaged    ${runs.unreadable} records; custody doctor`] : []),
+    `gaps       ${gaps.open} open, ${gaps.recorded} ever`,
+    ...gaps.shown.map(({ gapId, count, toWallMs }) => line`  ${gapId}: ${count} lost, before ${when(toWallMs)}`),
+    ...producers.map(
+      ({ producer, taken, lost, lastNoteWallMs }) =>
+        line`producer   ${producer}: ${taken} notes, ${lost} lost, last at ${when(lastNoteWallMs)}`,
+    ),
+    lastPass === null
+      ? 'pass       none yet; custody observe reconcile --once'
+      : `pass       ${when(lastPass.wallMs)}: ${lastPass.lookedAt} looked at, ${counted(lastPass.outcomes)}`,
+  ];
+}

@@ -1,0 +1,51 @@
+/** Observing through a daemon, which has the store: the same commands, and eyes that look without being asked. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { bind, exit, reserve } from '../ingest/support/notes.ts';
+import { job, launcher, Observing } from '../observeOnly/support/observing.ts';
+import { testDaemon } from '../support/daemon.ts';
+import { cliProgram } from '../support/daemonProcess.ts';
+
+const run = promisify(execFile);
+
+async function observed(env: Readonly<Record<string, string>>, args: readonly string[]) {
+  const { stdout } = await run(process.execPath, [cliProgram, 'observe', ...args, '--json'], { env });
+  return JSON.parse(stdout);
+}
+
+describe('custody observe beside a daemon', () => {
+  it('goes through it; a run that ends is seen by the daemon by itself (L-01, OBS-10, ruling 17)', async () => {
+    const daemon = await testDaemon().start();
+    const env = { ...daemon.home.env, CUSTODY_HOME: daemon.home.stateDir };
+    const { process: noted, end } = await job();
+    const note = launcher();
+    const place = new Observing().place();
+    const lines = [
+      note(reserve('job-1', { place })),
+      note(bind('job-1', { process: noted })),
+      note(exit('job-1', 5), 4),
+    ];
+    const file = new Observing().file(lines);
+    const taken = await observed(env, ['ingest', file]);
+    expect(taken.data).toMatchObject({ counts: { changed: 3 }, lost: 1 });
+    const { runs } = await daemon.call('runs.list', {});
+    expect(runs).toMatchObject([{ mode: 'observe', state: 'bound', label: 'a job', goalId: null, scopeId: null }]);
+    const { runId, generationId } = runs[0]!;
+    expect(await daemon.call('runs.show', { id: runId })).toMatchObject({
+      launcherFacts: { identity: { pid: noted.pid }, exitReport: { exitCode: 5, reporter: 'shell' } },
+      derived: { state: 'bound', end: null },
+    });
+    expect(await daemon.call('worktrees.show', { id: generationId! })).toMatchObject({
+      authority: 'observe',
+      controller: 'shell',
+      coverageGaps: 1,
+    });
+    // Nobody's claim ends it; the kernel does.
+    await end();
+    await daemon.event({ actor: runId, type: 'process.observed' }, ({ payload }) => payload.result === 'ended');
+    expect((await daemon.call('runs.show', { id: runId })).derived.state).toBe('ended');
+    expect((await observed(env, ['status'])).data).toMatchObject({ runs: { bound: 0 }, gaps: { open: 1 } });
+    expect((await observed(env, ['reconcile', '--once'])).data.pass).toMatchObject({ lookedAt: 0, complete: true });
+  });
+});
