@@ -34,7 +34,7 @@ export const notedProcessSchema = z.strictObject({
   pid: pidSchema,
   start: decimalSchema,
   uid: z.int().min(0),
-  /** Inode numbers of its PID and time namespaces (namespaces(7)). */
+  /** Inode numbers of the PID and time namespaces in whose terms pid and start are: those of whoever read them (namespaces(7)). */
   pidns: decimalSchema,
   timens: decimalSchema,
   /** Inode number of its pidfd where the kernel has pidfs, otherwise null. */

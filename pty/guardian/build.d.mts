@@ -3,6 +3,18 @@ export class GuardianBuildError extends Error {
   readonly code: GuardianBuildErrorCode;
   readonly exitCode: number;
 }
-export function sourcesDigest(): string;
-export function buildGuardian(options: { outDir: string; defines?: readonly string[]; quick?: boolean }): string;
+export interface Program {
+  readonly name: string;
+  readonly what: string;
+  readonly directory: string;
+  readonly shared: readonly string[];
+}
+interface BuildOptions {
+  readonly outDir: string;
+  readonly defines?: readonly string[];
+  readonly quick?: boolean;
+}
+export function sourcesDigest(program?: Program): string;
+export function buildExecutable(options: BuildOptions & { readonly program: Program }): string;
+export function buildGuardian(options: BuildOptions): string;
 export function ensureGuardian(): string;

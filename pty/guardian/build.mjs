@@ -19,11 +19,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const executableName = 'custody-guardian';
+
+/**
+ * What is compiled: all C files of `directory`, and `shared` ones of this one, into an executable called `name`.
+ * @typedef {{ name: string, what: string, directory: string, shared: readonly string[] }} Program
+ */
+const guardianProgram = { name: 'custody-guardian', what: 'the guardian', directory: here, shared: [] };
 
 const flags = [
   '-std=c11',
@@ -51,41 +56,39 @@ export class GuardianBuildError extends Error {
   }
 }
 
-const sources = () =>
-  readdirSync(here)
+const sources = ({ directory, shared }) => [
+  ...readdirSync(directory)
     .filter((name) => /\.[ch]$/.test(name))
-    .sort();
+    .sort()
+    .map((name) => join(directory, name)),
+  ...shared.map((name) => join(here, name)),
+];
 
 /** SHA-256 over names and bytes of all C sources: the build id that the executable carries and `version` prints. */
-export function sourcesDigest() {
+export function sourcesDigest(program = guardianProgram) {
   const hash = createHash('sha256');
-  for (const name of sources())
-    hash
-      .update(name)
-      .update('\0')
-      .update(readFileSync(join(here, name)))
-      .update('\0');
+  for (const path of sources(program)) hash.update(basename(path)).update('\0').update(readFileSync(path)).update('\0');
   return hash.digest('hex');
 }
 
 /** What the executable was made from, kept beside it; another value means that it must be made anew. */
-function isCurrent(outDir, stamp) {
-  const stampFile = join(outDir, `${executableName}.stamp`);
-  return existsSync(join(outDir, executableName)) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
+function isCurrent(target, stamp) {
+  const stampFile = `${target}.stamp`;
+  return existsSync(target) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
 }
 
-function compile({ output, build, defines, linkage, quick }) {
+function compile({ program, output, build, defines, linkage, quick }) {
   const cc = process.env.CC || 'cc';
   const args = [...flags, ...linkage, `-DCUSTODY_BUILD="${build}"`, ...defines.map((name) => `-D${name}`)];
   if (process.env.CI === 'true') args.push('-Werror');
   if (quick) args.push('-O0');
-  const units = sources().filter((name) => name.endsWith('.c'));
-  const result = spawnSync(cc, [...args, '-o', output, ...units], { cwd: here, encoding: 'utf8' });
+  const units = sources(program).filter((path) => path.endsWith('.c'));
+  const result = spawnSync(cc, [...args, '-o', output, ...units], { cwd: program.directory, encoding: 'utf8' });
   // EACCES: not found either, in a PATH with folders that this user may not search.
   if (['ENOENT', 'EACCES'].includes(result.error?.code)) {
     throw new GuardianBuildError(
       'compiler_missing',
-      `custody needs a C compiler to build its guardian, and \`${cc}\` was not found.\n` +
+      `custody needs a C compiler to build ${program.what}, and \`${cc}\` was not found.\n` +
         'Install one (Debian, Ubuntu: apt install gcc libc6-dev; Fedora: dnf install gcc; Alpine: apk add gcc musl-dev),\n' +
         'then run: npm rebuild custody',
       69,
@@ -99,19 +102,19 @@ function compile({ output, build, defines, linkage, quick }) {
  * Static where that links (a third of the start-up time, fewer pages), dynamic otherwise. The finished file is renamed
  * into place, so concurrent builds and running guardians are undisturbed. `quick` is for variants that only tests use.
  */
-export function buildGuardian({ outDir, defines = [], quick = false }) {
-  const build = sourcesDigest();
+export function buildExecutable({ program, outDir, defines = [], quick = false }) {
+  const build = sourcesDigest(program);
   const stamp = [build, ...defines].join(' ');
-  const target = join(outDir, executableName);
-  if (isCurrent(outDir, stamp)) return target;
+  const target = join(outDir, program.name);
+  if (isCurrent(target, stamp)) return target;
   // Explicit modes, whatever the umask of whoever installs: other users of the machine run this executable too.
   if (mkdirSync(outDir, { recursive: true }) !== undefined) chmodSync(outDir, 0o755);
-  const fresh = join(outDir, `${executableName}.${process.pid}`);
+  const fresh = join(outDir, `${program.name}.${process.pid}`);
   try {
-    const request = { output: fresh, build, defines, quick };
+    const request = { program, output: fresh, build, defines, quick };
     const failure = compile({ ...request, linkage: ['-static', '-s'] }) && compile({ ...request, linkage: ['-s'] });
-    if (failure) throw new GuardianBuildError('compile_failed', `the guardian does not compile:\n${failure}`, 1);
-    if (isCurrent(outDir, stamp)) return target; // somebody else was quicker: leave the file whose inode is in use
+    if (failure) throw new GuardianBuildError('compile_failed', `${program.what} does not compile:\n${failure}`, 1);
+    if (isCurrent(target, stamp)) return target; // somebody else was quicker: leave the file whose inode is in use
     writeFileSync(`${fresh}.stamp`, stamp);
     chmodSync(fresh, 0o755);
     chmodSync(`${fresh}.stamp`, 0o644);
@@ -122,6 +125,9 @@ export function buildGuardian({ outDir, defines = [], quick = false }) {
   }
   return target;
 }
+
+/** The guardian, in the same way. */
+export const buildGuardian = (options) => buildExecutable({ ...options, program: guardianProgram });
 
 function isWritable(directory) {
   try {
@@ -138,7 +144,8 @@ function isWritable(directory) {
  */
 export function ensureGuardian() {
   const inPackage = join(here, 'build');
-  if (isCurrent(inPackage, sourcesDigest())) return join(inPackage, executableName);
+  const installed = join(inPackage, guardianProgram.name);
+  if (isCurrent(installed, sourcesDigest())) return installed;
   if (isWritable(existsSync(inPackage) ? inPackage : here)) return buildGuardian({ outDir: inPackage });
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   return buildGuardian({ outDir: join(cache, 'custody', `guardian-${sourcesDigest().slice(0, 16)}`) });

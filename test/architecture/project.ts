@@ -18,6 +18,7 @@ const notSource = new Set([
   '.git',
   'coverage',
   'pty/guardian/build',
+  'pty/note/build',
 ]);
 const binary = /\.(png|jpe?g|gif|ico|svgz|woff2?|db|gz|tgz|zip)$/;
 

@@ -64,17 +64,21 @@ function buildTools(file: SourceFile): boolean {
 }
 
 const atInstall = ['preinstall', 'install', 'postinstall', 'prepare', 'prepack', 'postpack', 'prepublish'];
-const builds = new Set(['node build.mjs', 'node pty/guardian/build.mjs']);
+const builds = new Set(['node build.mjs', 'node pty/build.mjs']);
+/** The program, and the client with which launchers tell it something: it starts nothing and decides nothing (INT-04). */
+const commands = ['custody', 'custody-note'];
 
 const quietInstall: Rule = {
-  name: 'one package with one command, and installing it only builds: it starts nothing (INT-10, INT-13)',
+  name: 'one package with one command and one client, and installing it only builds: it starts nothing (INT-10, INT-13)',
   check(files) {
     const found = manifestOf(files);
     if (found === undefined) return [missing];
     const { bin = {}, scripts = {} } = found.manifest;
     const others = files.filter(({ path }) => /\/package\.json$/.test(path) && !/(^|\/)fixtures\//.test(path));
     return [
-      ...(Object.keys(bin).join() === 'custody' ? [] : [finding(found.file, 1, 'the one command is custody')]),
+      ...(Object.keys(bin).every((name) => commands.includes(name)) && bin.custody !== undefined
+        ? []
+        : [finding(found.file, 1, `the commands are ${commands.join(' and ')}`)]),
       ...atInstall
         .filter((name) => scripts[name] !== undefined && !builds.has(scripts[name]))
         .map((name) => finding(found.file, 1, `${name} does more than build`)),
@@ -84,10 +88,14 @@ const quietInstall: Rule = {
   caught: [
     {},
     { 'package.json': '{"bin":{"custody":"a","custodyd":"b"}}' },
+    { 'package.json': '{"bin":{"custody-note":"a"}}' },
     { 'package.json': '{"bin":{"custody":"a"},"scripts":{"postinstall":"custody daemon start"}}' },
     { 'package.json': '{"bin":{"custody":"a"}}', 'pty/package.json': '{}' },
   ],
-  allowed: [{ 'package.json': '{"bin":{"custody":"a"},"scripts":{"prepare":"node build.mjs","start":"node a"}}' }],
+  allowed: [
+    { 'package.json': '{"bin":{"custody":"a"},"scripts":{"prepare":"node build.mjs","start":"node a"}}' },
+    { 'package.json': '{"bin":{"custody":"a","custody-note":"b"},"scripts":{"install":"node pty/build.mjs"}}' },
+  ],
 };
 
 export const packageRules: readonly Rule[] = [exactVersions, shippedDependencies, quietInstall];
