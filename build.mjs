@@ -74,8 +74,15 @@ if (existsSync(join(root, 'cli'))) {
     outExtension: { '.js': '.cjs' },
     plugins: [fullCommandLine],
   });
+  // Each in one file of its own: what an executor can do is what is in it.
+  const executors = await build({
+    ...shared,
+    entryPoints: { 'custody-archive': 'cli/archive.ts', 'custody-remove': 'cli/remove.ts' },
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+  });
   // Pieces of earlier builds go last, so that a program that starts meanwhile finds everything that it names.
-  const outputs = [program, observe, entry].flatMap(({ metafile }) => Object.keys(metafile.outputs));
+  const outputs = [program, observe, entry, executors].flatMap(({ metafile }) => Object.keys(metafile.outputs));
   const current = new Set(outputs.map((path) => basename(path)));
   for (const name of readdirSync(outdir)) if (!current.has(name)) rmSync(join(outdir, name), { recursive: true });
 }

@@ -66,10 +66,13 @@ function buildTools(file: SourceFile): boolean {
 const atInstall = ['preinstall', 'install', 'postinstall', 'prepare', 'prepack', 'postpack', 'prepublish'];
 const builds = new Set(['node build.mjs', 'node pty/build.mjs']);
 /** The program, and the client with which launchers tell it something: it starts nothing and decides nothing (INT-04). */
-const commands = ['custody', 'custody-note'];
+const client = 'custody-note';
+/** Programs of their own, because the command line may not be able to do what they do (WT-07). */
+const executors = ['custody-archive', 'custody-remove'];
+const commands = ['custody', client, ...executors];
 
 const quietInstall: Rule = {
-  name: 'one package with one command and one client, and installing it only builds: it starts nothing (INT-10, INT-13)',
+  name: 'one package with one command, its client and its executors, and installing it only builds (INT-10, INT-13)',
   check(files) {
     const found = manifestOf(files);
     if (found === undefined) return [missing];
@@ -90,6 +93,7 @@ const quietInstall: Rule = {
     { 'package.json': '{"bin":{"custody":"a","custodyd":"b"}}' },
     { 'package.json': '{"bin":{"custody-note":"a"}}' },
     { 'package.json': '{"bin":{"custody":"a"},"scripts":{"postinstall":"custody daemon start"}}' },
+    { 'package.json': '{"bin":{"custody":"a","custody-seal":"b"}}' },
     { 'package.json': '{"bin":{"custody":"a"}}', 'pty/package.json': '{}' },
   ],
   allowed: [
