@@ -7,6 +7,7 @@ import { applicationId, type Connection, readHeader } from './connection.ts';
 import { mappingStoreErrors, StoreError } from './errors.ts';
 import { observeSchema } from './observeSchema.ts';
 import { firstSchema } from './schema.ts';
+import { ticketsSchema } from './tables/tickets.ts';
 
 export interface Migration {
   readonly version: number;
@@ -17,6 +18,7 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'first schema', sql: firstSchema },
   { version: 2, name: 'observed launches', sql: observeSchema },
+  { version: 3, name: 'tickets for executors', sql: ticketsSchema },
 ];
 
 const latest = (known: readonly Migration[]): number => known.at(-1)?.version ?? 0;

@@ -31,6 +31,7 @@ import { createProducersTable, type ProducersTable } from './tables/producers.ts
 import { createRejectionsTable, type RejectionsTable } from './tables/rejections.ts';
 import { createRepositoriesTable, type RepositoriesTable } from './tables/repositories.ts';
 import { createSelfChecksTable, type SelfChecksTable } from './tables/selfChecks.ts';
+import { createTicketsTable, type TicketsTable } from './tables/tickets.ts';
 import { createTransactions, type Transactions } from './transaction.ts';
 
 export interface Store extends Transactions {
@@ -60,6 +61,7 @@ export interface Store extends Transactions {
   readonly coverageGaps: CoverageGapsTable;
   readonly freshness: FreshnessTable;
   readonly passes: PassesTable;
+  readonly tickets: TicketsTable;
   readonly meta: MetaTable;
   /** Copies the store into a new private file. Rejects with BackupTargetError or StoreError. */
   backup(toPath: string): Promise<BackupReport>;
@@ -167,6 +169,7 @@ function assemble({ connection, files, clock, lock, ...about }: Parts): Store {
       coverageGaps: withStoreErrors(createCoverageGapsTable(connection)),
       freshness: withStoreErrors(createFreshnessTable(connection)),
       passes: withStoreErrors(createPassesTable(connection)),
+      tickets: withStoreErrors(createTicketsTable(connection)),
       backup: (toPath) => backUp(connection, toPath, clock.now().wallMs),
       check: () => checkIntegrity({ connection, actors, journal, outbox }),
       close() {

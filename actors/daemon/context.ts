@@ -12,6 +12,7 @@ import type { PendingLaunches } from './launch/pendingLaunches.ts';
 import type { SlotPool } from './launch/slotPool.ts';
 import type { Root } from './root.ts';
 import type { ServicePlace } from './service/place.ts';
+import type { AuthorityRecords } from './services/authorityRecords.ts';
 import type { DeadlineService } from './services/deadlineService.ts';
 import type { OutputDisk } from './services/outputDisk.ts';
 import type { ReceiptService } from './services/receiptService.ts';
@@ -43,6 +44,7 @@ export interface DaemonContext extends Runtime {
   readonly exclusive: Exclusive;
   readonly workers: WorkerService;
   readonly observer: Observer;
+  readonly authority: AuthorityRecords;
 }
 
 /** What a handler answers; `exitCode` 5 where something stays unverified (section F). */

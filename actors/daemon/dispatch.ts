@@ -33,6 +33,9 @@ import {
   waitForSession,
 } from './commands/sessions.ts';
 import { processes, status } from './commands/status.ts';
+import { changeAuthority } from './commands/worktreeAuthority.ts';
+import { registerWorktree } from './commands/worktreeRegistration.ts';
+import { issueTicket, retireWorktree } from './commands/worktreeRetirement.ts';
 import { addWorktree, closeWorktree, listWorktrees, sealWorktree, showWorktree } from './commands/worktrees.ts';
 import type { Answer, DaemonContext } from './context.ts';
 import { tellGenerations } from './contract/record.ts';
@@ -82,6 +85,10 @@ const handlers: Handlers = {
   'worktrees.show': showWorktree,
   'worktrees.close': closeWorktree,
   'worktrees.seal': sealWorktree,
+  'worktrees.register': registerWorktree,
+  'worktrees.authority': changeAuthority,
+  'worktrees.ticket': issueTicket,
+  'worktrees.retire': retireWorktree,
   'runs.exec': execRun,
   'runs.list': listRuns,
   'runs.show': showRun,

@@ -43,6 +43,7 @@ import { rebuildMissingScopes } from './rebuilt.ts';
 import { type RecoveryCounts, recover } from './recovery.ts';
 import { markRestored, settleRestored } from './restored.ts';
 import { servicePlace } from './service/place.ts';
+import { AuthorityRecords } from './services/authorityRecords.ts';
 import { createDeadlineService } from './services/deadlineService.ts';
 import { createObservationService } from './services/observationService.ts';
 import { createOutputDisk } from './services/outputDisk.ts';
@@ -191,6 +192,7 @@ async function takeUp(context: DaemonContext): Promise<RecoveryCounts> {
   await settleInterrupted(context);
   await recoverSessions(context);
   const recovered = await recover(context);
+  context.authority.start();
   await context.enclosing.start();
   await context.sessions.settleWithoutStatus();
   await settleRestored(context);
@@ -312,6 +314,7 @@ function wire(
     guardians,
     residents,
     observer,
+    authority: new AuthorityRecords(runtime),
   };
   followCommits(context);
   root.start();
@@ -331,8 +334,10 @@ const observerOf = ({ config, places, ...runtime }: Runtime): Observer =>
 function followCommits(context: DaemonContext): void {
   const { host, enclosing, workers, sessions, sessionDeadlines, receipts, outputDisk, findings, deadlines } = context;
   host.onCommit((records) => {
-    for (const { actor, envelope, after } of records) {
+    for (const record of records) {
+      const { actor, envelope, after } = record;
       workers.follow(actor, after);
+      if (actor.kind === 'worktreeGeneration') context.authority.follow(record);
       if (actor.kind === 'ptySession') {
         sessions.follow(after as SessionSnapshot);
         sessionDeadlines.follow(after as SessionSnapshot);

@@ -17,6 +17,10 @@ export interface Places {
   /** Worktrees that were put aside; nothing in it is ever removed by us. */
   readonly quarantineDir: string;
   readonly requestsDir: string;
+  /** Tickets for executors, one private directory each, with the receipts (WT-07). */
+  readonly ticketsDir: string;
+  /** Worktrees that executors have put aside, and archives. */
+  readonly asideDir: string;
   /** What terminals said, one directory per session (PRIV-02). */
   readonly transcriptsDir: string;
   /** What launchers noted of work that they started by themselves, one directory per producer (INT-04). */
@@ -58,6 +62,8 @@ export function placesOf(options: { readonly stateDir?: string | undefined; read
     worktreesDir: join(stateDir, 'worktrees'),
     quarantineDir: join(stateDir, 'quarantine'),
     requestsDir: join(stateDir, 'requests'),
+    ticketsDir: join(stateDir, 'tickets'),
+    asideDir: join(stateDir, 'aside'),
     transcriptsDir: join(stateDir, 'transcripts'),
     spoolDir: join(stateDir, 'spool'),
     ptyHostSocket: join(runDir, 'pty.sock'),

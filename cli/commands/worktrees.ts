@@ -1,10 +1,11 @@
-/** worktrees add, list, show, close, seal. */
+/** worktrees add, list, show, close, seal; the others are in worktreeControl.ts. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { action } from '../action.ts';
 import { addRequestId, example } from '../globalOptions.ts';
 import type { Invocation } from '../invocation.ts';
 import { newWorktreeLines, worktreeDecisionLines, worktreeDetailLines, worktreeLines } from '../print/worktrees.ts';
+import { registerWorktreeControl } from './worktreeControl.ts';
 
 export function registerWorktrees(program: Command): void {
   const worktrees = program
@@ -40,6 +41,7 @@ export function registerWorktrees(program: Command): void {
     if (verb !== 'show') addRequestId(command);
     example(command.action(action(one(verb))), `custody worktrees ${verb} W7p`);
   }
+  registerWorktreeControl(worktrees);
 }
 
 interface AddOptions {

@@ -1,5 +1,5 @@
 /** Worktree generations. */
-import type { WorktreeView } from '../../actors/daemon/api/views.ts';
+import type { TicketView, WorktreeView } from '../../actors/daemon/api/views.ts';
 import { line } from './escape.ts';
 import type { Style } from './style.ts';
 import { fields, table } from './table.ts';
@@ -26,6 +26,20 @@ export function newWorktreeLines(worktree: WorktreeView, style: Style): string[]
   ];
 }
 
+export function registeredLines(worktree: WorktreeView & { readonly isNew: boolean }, style: Style): string[] {
+  const { generationId, authority, controller, isNew, path } = worktree;
+  const how = isNew ? '' : ', known already';
+  return [`${style.bold(line`${generationId}`)} ${line`${authority} (controller ${controller})${how}: ${path}`}`];
+}
+
+export function ticketLines({ file, executor, superseded }: TicketView, style: Style): string[] {
+  return [
+    line`${file}`,
+    ...superseded.map((ticketId) => style.dim(line`ticket ${ticketId} counts no more`)),
+    style.dim(line`next: ${executor} ${file}`),
+  ];
+}
+
 export function worktreeDetailLines(worktree: WorktreeView, style: Style): string[] {
   const runs = worktree.runs.map(({ runId, state, scopes }) => [
     runId,
@@ -44,6 +58,10 @@ export function worktreeDetailLines(worktree: WorktreeView, style: Style): strin
         ['goal', worktree.goalId],
         ['lifecycle', lifecycle(worktree, style)],
         ['authority', `${worktree.authority} (controller ${worktree.controller}, origin ${worktree.origin})`],
+        ['evidence', worktree.evidence.length === 0 ? null : worktree.evidence.join(', ')],
+        ['handoff', worktree.handoff && handoff(worktree.handoff)],
+        ['found', found(worktree, style)],
+        ['version', worktree.version],
         ['epochs', `authority ${worktree.authorityEpoch}, ownership ${worktree.ownershipEpoch}`],
         ['sealed at', worktree.sealEpoch === null ? null : `epoch ${worktree.sealEpoch}`],
         ['contract', worktree.contract],
@@ -63,11 +81,18 @@ export function worktreeDecisionLines(worktree: WorktreeView, style: Style): str
   const { generationId, path } = worktree;
   const next: Readonly<Record<string, string>> = {
     closing: line`custody worktrees seal ${generationId}`,
-    sealed: line`git worktree remove ${path}, if nobody needs the directory (its branch stays)`,
+    sealed: line`custody worktrees ticket ${generationId} --executor custody-remove, if nobody needs ${path}`,
   };
-  const command = next[worktree.lifecycle];
+  const command = worktree.authority === 'managed' ? next[worktree.lifecycle] : undefined;
   return [...worktreeDetailLines(worktree, style), ...(command ? [style.dim(`next: ${command}`)] : [])];
 }
+
+const handoff = ({ to, waitsFor }: NonNullable<WorktreeView['handoff']>): string =>
+  waitsFor.length === 0 ? `to ${to}` : `to ${to}, waits: ${waitsFor.map(({ detail }) => detail).join('; ')}`;
+
+/** Shown when something else than the worktree was found at its path. */
+const found = ({ pathObservation }: WorktreeView, style: Style) =>
+  pathObservation === null || pathObservation === 'same' ? null : { text: `path ${pathObservation}`, paint: style.red };
 
 const lifecycle = ({ lifecycle: text }: WorktreeView, style: Style) => ({
   text,

@@ -22,6 +22,8 @@ const revision = z.int().min(0).optional();
 /** One stream of notes (machines/note.ts). */
 const streamName = { producer: producerSchema, stream: streamSchema };
 const size = { cols: z.int().min(1).max(1_000), rows: z.int().min(1).max(1_000) };
+/** Names a subsystem that controls worktrees, or an executor. */
+const controller = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'lower case letters, digits, and . _ - between');
 /** The session that an agent speaks for, with the token that it was launched with (ruling 24). */
 const session = z.strictObject({ sessionId: id, token: z.string().min(1).max(128) });
 
@@ -68,6 +70,21 @@ export const callSchemas = {
   'worktrees.show': z.strictObject({ id }),
   'worktrees.close': z.strictObject({ id, requestId }),
   'worktrees.seal': z.strictObject({ id, requestId }),
+  /** Watches a worktree that exists; nothing of it is touched. */
+  'worktrees.register': z.strictObject({ path: absolutePath, controller: controller.default('legacy'), requestId }),
+  'worktrees.authority': z.strictObject({
+    id,
+    change: z.enum(['grant', 'migrate', 'handoff', 'abandon']),
+    /** What taking over rests on, by reference. */
+    evidence: z.array(z.string().trim().min(1).max(512)).max(64).default([]),
+    /** Who is to control it after a handoff. */
+    to: controller.optional(),
+    expectVersion: z.int().min(1).optional(),
+    requestId,
+  }),
+  'worktrees.ticket': z.strictObject({ id, executor: controller, expiresMs: durationMs.min(1).optional(), requestId }),
+  /** `receipt` is what the executor wrote. */
+  'worktrees.retire': z.strictObject({ id, receipt: z.string().max(65_536), requestId }),
   'runs.exec': z.strictObject({
     goalId: id,
     generationId: id.optional(),

@@ -22,6 +22,7 @@ import type {
   SessionView,
   StatusView,
   StopView,
+  TicketView,
   WorktreeView,
 } from './views.ts';
 
@@ -41,6 +42,10 @@ export interface CallResults {
   readonly 'worktrees.show': WorktreeView;
   readonly 'worktrees.close': WorktreeView;
   readonly 'worktrees.seal': WorktreeView;
+  readonly 'worktrees.register': WorktreeView & { readonly isNew: boolean };
+  readonly 'worktrees.authority': WorktreeView;
+  readonly 'worktrees.ticket': TicketView;
+  readonly 'worktrees.retire': WorktreeView;
   readonly 'runs.exec': RunView & {
     readonly launch: { readonly steps: readonly { readonly step: string; readonly ms: number }[] };
   };

@@ -288,6 +288,27 @@ export interface WorktreeView {
   }[];
   readonly coverageGaps: number;
   readonly contract: string | null;
+  /** Counts every change of the record; a decision may name the one that it was made on. */
+  readonly version: number;
+  /** What the present control rests on. */
+  readonly evidence: readonly string[];
+  /** Control is on its way to somebody else; `waitsFor` is what has to be settled before. */
+  readonly handoff: { readonly to: string; readonly waitsFor: readonly BlockerView[] } | null;
+  /** What was found at the path when somebody last looked. */
+  readonly pathObservation: string | null;
+}
+
+/** A ticket as it is handed over. The secret is in `ticket` alone, and in the file. */
+export interface TicketView {
+  readonly ticketId: string;
+  readonly generationId: string;
+  readonly sealEpoch: number;
+  readonly authorityEpoch: number;
+  readonly executor: string;
+  readonly file: string;
+  /** Ids of the tickets for the same seal that count no more. */
+  readonly superseded: readonly string[];
+  readonly ticket: Readonly<Record<string, unknown>>;
 }
 
 export interface CaptureView {

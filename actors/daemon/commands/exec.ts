@@ -23,6 +23,7 @@ import { type Recipe, recipeDigest, type TerminalRecipe } from '../launch/recipe
 import { goalRefOf, reservationDrafts, workOrder } from '../launch/reservation.ts';
 import { admissionOf } from '../root.ts';
 import { statePath } from '../views/scopeView.ts';
+import { assertController } from './controlling.ts';
 import { launchAnswer, recordedOutcome } from './launchAnswer.ts';
 import { textDigest } from './privateText.ts';
 import { type RequestKey, requestKey, reusedRequest, wasApplied } from './requestIds.ts';
@@ -190,6 +191,7 @@ function sessionEnvironment(
 function generationFor({ host, store }: DaemonContext, goalId: string, typed: string | undefined): GenerationSnapshot {
   if (typed !== undefined) {
     const generation = required(host, 'worktreeGeneration', resolveId(store, 'worktreeGeneration', typed));
+    assertController(generation);
     if (generation.context.goalId === goalId) return assertOpen(generation);
     throw unmet(`${generation.context.generationId} belongs to another Goal`, ['custody worktrees list']);
   }

@@ -19,9 +19,10 @@ const viewOf = ({ repoId, path, commonGitDir, addedWallMs }: Repository): Reposi
 export function registerRepository(context: DaemonContext, path: string, requestId?: string): Repository {
   const { store, clock } = context;
   const location = locateRepository(path);
+  // Also one that is known: with the last worktree that was handed off the claim was given up.
+  claimRepository(location.commonGitDir, store.installationId);
   const known = store.repositories.findByCommonGitDir(location.commonGitDir);
   if (known) return known;
-  claimRepository(location.commonGitDir, store.installationId);
   const repoId = requestKey(store.installationId, 'repos.add', requestId).idOf('P');
   const row = { repoId, path: location.path, commonGitDir: location.commonGitDir, addedWallMs: clock.now().wallMs };
   return store.write(() => store.repositories.add(row));

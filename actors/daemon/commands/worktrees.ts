@@ -8,7 +8,9 @@ import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { WorktreeView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
+import { claimRepository } from '../git/authorityRecord.ts';
 import { blockerViews, worktreeView } from '../views/worktreeView.ts';
+import { assertController } from './controlling.ts';
 import { requestKey, reusedRequest, wasApplied } from './requestIds.ts';
 import { createWorktree, type WorktreePlan } from './worktreeCreation.ts';
 
@@ -72,6 +74,7 @@ export async function addWorktree(
         next: [`choose another --${name}`],
       });
   }
+  claimRepository(repository.commonGitDir, store.installationId);
   await createWorktree(context, plan);
   return { data: worktreeView(context, generationId) };
 }
@@ -117,7 +120,8 @@ export async function closeWorktree(
   const key = requestKey(store.installationId, 'worktrees.close', args.requestId);
   const payload = { requestId: key.requestId, actor: by };
   const generation = required(host, 'worktreeGeneration', id);
-  wasApplied(host, key, ['worktreeGeneration', id]);
+  if (wasApplied(host, key, ['worktreeGeneration', id])) return { data: worktreeView(context, id) };
+  assertController(generation);
   // Closed is closed: asking again finds what was asked for.
   if (generation.matches({ lifecycle: 'open' })) {
     assertAccepted(
@@ -137,9 +141,10 @@ export async function sealWorktree(
   const { host, store } = context;
   const id = resolveId(store, 'worktreeGeneration', args.id);
   const key = requestKey(store.installationId, 'worktrees.seal', args.requestId);
-  wasApplied(host, key, ['worktreeGeneration', id]);
-  if (required(host, 'worktreeGeneration', id).matches({ lifecycle: 'sealed' }))
-    return { data: worktreeView(context, id) };
+  const isRepeated = wasApplied(host, key, ['worktreeGeneration', id]);
+  const generation = required(host, 'worktreeGeneration', id);
+  if (!isRepeated) assertController(generation);
+  if (generation.matches({ lifecycle: 'sealed' })) return { data: worktreeView(context, id) };
   const payload = { requestId: key.requestId, actor: by };
   const [outcome] = await host.submit([
     draft('seal.requested', { to: ['worktreeGeneration', id], payload, by, eventId: key.eventId }),

@@ -51,7 +51,8 @@ export function gitDirectoryOf(worktree: string): string | undefined {
   return realpathSync(target);
 }
 
-function commonDirectoryOf(gitDir: string): string {
+/** The directory that the worktree of this git directory shares with others: itself, for a main worktree. */
+export function commonDirectoryOf(gitDir: string): string {
   try {
     return realpathSync(resolve(gitDir, readFileSync(join(gitDir, 'commondir'), 'utf8').trim()));
   } catch {

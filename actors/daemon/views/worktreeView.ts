@@ -1,5 +1,5 @@
 /** A worktree generation as the command line shows it, and what stands between it and its seal. */
-import { type GenerationSnapshot, sealBlockersOf } from '../../../machines/worktreeGeneration.ts';
+import { type GenerationSnapshot, handoffBlockersOf, sealBlockersOf } from '../../../machines/worktreeGeneration.ts';
 import { required } from '../../runtime/actorAccess.ts';
 import type { BlockerView, WorktreeView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
@@ -27,16 +27,33 @@ export function worktreeView({ host }: Pick<DaemonContext, 'host'>, generationId
     contract: context.noWritersContract
       ? `${context.noWritersContract.contract} (${context.noWritersContract.kernel})`
       : null,
+    version: host.versionOf('worktreeGeneration', generationId) ?? 0,
+    evidence: context.evidence,
+    handoff: context.handoff && { to: context.handoff.to, waitsFor: handoffBlockersOf(generation) },
+    pathObservation: context.pathObservation,
   };
 }
 
 /** The blockers of a seal with, for each open scope, who holds it. */
-export async function blockerViews(
+export const blockerViews = (context: DaemonContext, generation: GenerationSnapshot): Promise<readonly BlockerView[]> =>
+  withHolders(context, sealBlockersOf(generation));
+
+/** What a handoff waits for, with, for each open scope, who holds it; null where control stays. */
+export async function handoffView(
   context: DaemonContext,
   generation: GenerationSnapshot,
+): Promise<WorktreeView['handoff']> {
+  const { handoff } = generation.context;
+  if (handoff === null) return null;
+  return { to: handoff.to, waitsFor: await withHolders(context, handoffBlockersOf(generation)) };
+}
+
+async function withHolders(
+  context: DaemonContext,
+  blockers: ReturnType<typeof sealBlockersOf>,
 ): Promise<readonly BlockerView[]> {
   const views: BlockerView[] = [];
-  for (const { code, detail, runId, scopeId } of sealBlockersOf(generation)) {
+  for (const { code, detail, runId, scopeId } of blockers) {
     const membership = scopeId === undefined ? undefined : await context.guardians.members(scopeId);
     views.push({
       code,

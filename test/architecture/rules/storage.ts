@@ -23,6 +23,7 @@ const tables: Readonly<Record<string, string>> = {
   coverage_gaps: 'notes that were lost',
   freshness: 'when each observed process was last looked at',
   passes: 'what the newest passes cost',
+  tickets: 'what executors were given leave for, once each',
 };
 
 /**

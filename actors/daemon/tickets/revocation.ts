@@ -1,0 +1,43 @@
+/** Takes tickets back before control of a worktree leaves: an executor that has begun is in the way, and is not raced. */
+import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
+import { changeMark, hasMark } from '../../executor/marks.ts';
+import { OperatingError } from '../../runtime/operatingError.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { isInPlace } from '../git/worktreeIdentity.ts';
+
+type Parts = Pick<Runtime, 'store'>;
+
+/** Throws `executor_at_work` (exit 13) where the worktree was put aside already. */
+export function revokeTickets({ store }: Parts, generation: GenerationSnapshot): void {
+  const { generationId } = generation.context;
+  for (const { ticketId, directory } of store.tickets.issuedFor(generationId)) {
+    withdraw(generation, { ticketId, directory }, 'stale');
+    store.write(() => store.tickets.setState(ticketId, 'superseded'));
+  }
+}
+
+/** An executor that has begun and taken nothing yet finds its mark changed after the move, and undoes it. */
+export function withdraw(
+  generation: GenerationSnapshot,
+  { ticketId, directory }: { readonly ticketId: string; readonly directory: string },
+  to: 'stale' | 'superseded',
+): void {
+  if (changeMark(directory, 'live', to)) return;
+  if (!hasMark(directory, 'begun')) return;
+  if (isInPlace(generation) && changeMark(directory, 'begun', to)) return;
+  throw atWork(generation, ticketId, directory);
+}
+
+function atWork({ context }: GenerationSnapshot, ticketId: string, directory: string): OperatingError {
+  const { generationId } = context;
+  return new OperatingError({
+    code: 'executor_at_work',
+    message: `an executor has begun with ticket ${ticketId} for ${generationId}`,
+    exitCode: 13,
+    next: [
+      'run the executor again with the same ticket',
+      `custody worktrees retire ${generationId} --receipt ${directory}/receipt.json`,
+    ],
+    details: { generationId, ticketId },
+  });
+}
