@@ -20,6 +20,7 @@ import {
   observeStatusNow,
   observeTake,
 } from './commands/observe.ts';
+import { predictWorktree } from './commands/predict.ts';
 import { recover as recoverNow } from './commands/recover.ts';
 import { addRepository, listRepositories } from './commands/repositories.ts';
 import { listRuns, showRun, stopRun } from './commands/runs.ts';
@@ -89,6 +90,7 @@ const handlers: Handlers = {
   'worktrees.authority': changeAuthority,
   'worktrees.ticket': issueTicket,
   'worktrees.retire': retireWorktree,
+  'worktrees.predict': predictWorktree,
   'runs.exec': execRun,
   'runs.list': listRuns,
   'runs.show': showRun,

@@ -1,9 +1,11 @@
-/** worktrees add, list, show, close, seal; the others are in worktreeControl.ts. */
+/** worktrees add, list, show, predict, close, seal; the others are in worktreeControl.ts. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { action } from '../action.ts';
+import { parseDuration } from '../duration.ts';
 import { addRequestId, example } from '../globalOptions.ts';
 import type { Invocation } from '../invocation.ts';
+import { predictionLines } from '../print/prediction.ts';
 import { newWorktreeLines, worktreeDecisionLines, worktreeDetailLines, worktreeLines } from '../print/worktrees.ts';
 import { registerWorktreeControl } from './worktreeControl.ts';
 
@@ -29,6 +31,18 @@ export function registerWorktrees(program: Command): void {
       .action(action(list)),
     'custody worktrees list',
   );
+  example(
+    worktrees
+      .command('predict')
+      .description('could it be cleaned up? every fact that protects it (exit 13 if there is one); nothing is moved')
+      .argument('<worktree>', 'id or an unambiguous beginning of it')
+      .option('--no-processes', 'do not look which processes are in it; then the answer is never yes')
+      .option('--allow-unseen', 'processes of yours that cannot be looked into are counted, and do not protect')
+      .option('--ignored', 'files that git ignores protect as well')
+      .option('--limit <duration>', 'longest time for each question to git (default: 30s)', parseDuration)
+      .action(action(predict)),
+    'custody worktrees predict W7p',
+  );
   for (const [verb, description] of [
     ['show', 'one worktree with its runs and what they left'],
     ['close', 'admit no further run; what runs goes on'],
@@ -42,6 +56,20 @@ export function registerWorktrees(program: Command): void {
     example(command.action(action(one(verb))), `custody worktrees ${verb} W7p`);
   }
   registerWorktreeControl(worktrees);
+}
+
+interface PredictOptions {
+  readonly processes: boolean;
+  readonly allowUnseen?: boolean;
+  readonly ignored?: boolean;
+  readonly limit?: number;
+}
+
+async function predict(invocation: Invocation, options: PredictOptions, [id = '']: readonly string[]): Promise<number> {
+  const { processes, allowUnseen, ignored, limit } = options;
+  invocation.output.status('looking at the worktree');
+  const answer = await invocation.call('worktrees.predict', { id, processes, allowUnseen, ignored, limitMs: limit });
+  return invocation.output.answer(answer, predictionLines, (data) => data.blockers.map(({ code }) => code));
 }
 
 interface AddOptions {

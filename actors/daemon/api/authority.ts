@@ -47,6 +47,7 @@ export const audiences: { readonly [Name in CallName | StreamName]: Audience } =
   'worktrees.authority': 'operator',
   'worktrees.ticket': 'operator',
   'worktrees.retire': 'operator',
+  'worktrees.predict': 'operator',
   'runs.exec': 'operator',
   'runs.list': 'operator',
   'runs.show': 'operator',

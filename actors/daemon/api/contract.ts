@@ -85,6 +85,18 @@ export const callSchemas = {
   'worktrees.ticket': z.strictObject({ id, executor: controller, expiresMs: durationMs.min(1).optional(), requestId }),
   /** `receipt` is what the executor wrote. */
   'worktrees.retire': z.strictObject({ id, receipt: z.string().max(65_536), requestId }),
+  /** Whether it could be cleaned up, as far as can be told at this moment; nothing is moved by it. */
+  'worktrees.predict': z.strictObject({
+    id,
+    /** Whether processes are looked for that have to do with the directory; without it the answer is never yes. */
+    processes: z.boolean().default(true),
+    /** Processes of this user that nobody may look into (agents for keys, sessions of ssh) are counted and protect nothing. */
+    allowUnseen: z.boolean().default(false),
+    /** Ignored files protect as well. */
+    ignored: z.boolean().default(false),
+    /** For each question to git. */
+    limitMs: durationMs.min(100).default(30_000),
+  }),
   'runs.exec': z.strictObject({
     goalId: id,
     generationId: id.optional(),

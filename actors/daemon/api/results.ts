@@ -13,6 +13,7 @@ import type {
   EventView,
   GoalDetailView,
   GoalView,
+  PredictionView,
   RecoverView,
   RepositoryView,
   RunDetailView,
@@ -46,6 +47,7 @@ export interface CallResults {
   readonly 'worktrees.authority': WorktreeView;
   readonly 'worktrees.ticket': TicketView;
   readonly 'worktrees.retire': WorktreeView;
+  readonly 'worktrees.predict': PredictionView;
   readonly 'runs.exec': RunView & {
     readonly launch: { readonly steps: readonly { readonly step: string; readonly ms: number }[] };
   };

@@ -405,3 +405,63 @@ export interface ConfigValueView {
   readonly unit: string | null;
   readonly description: string;
 }
+
+/** Who is in a directory, or in the way otherwise. */
+export interface HolderView {
+  readonly pid: number;
+  readonly name?: string;
+  /** How it has to do with the directory: `cwd`, `root`, `open`, `mapped`; absent for members of scopes. */
+  readonly holds?: readonly string[];
+}
+
+/** What stands between a worktree and its removal: a stable code, a sentence, and what it was seen by. */
+export interface PredictedFactView {
+  readonly code: string;
+  readonly detail: string;
+  /**
+   * What the fact is about, where that has a name (runs, scopes, gaps, commits), and then the looks that showed it
+   * (`look:…`), of which every prediction has new ones.
+   */
+  readonly evidenceIds: readonly string[];
+  readonly runId?: string;
+  readonly scopeId?: string;
+  readonly holders?: readonly HolderView[];
+  /** Examples, a few of them; `count` is exact. */
+  readonly named?: readonly string[];
+  readonly count?: number;
+}
+
+/** Hypothetical cleanup eligibility of one generation (WT-06): nothing is moved by it, and it holds for its moment only. */
+export interface PredictionView {
+  readonly generationId: string;
+  readonly path: string;
+  readonly lifecycle: string;
+  readonly authority: string;
+  /** No fact protects the worktree. */
+  readonly eligible: boolean;
+  readonly blockers: readonly PredictedFactView[];
+  /** What would have to be decided before: somebody else is in control, and what is theirs is not closed. */
+  readonly steps: readonly PredictedFactView[];
+  readonly content: {
+    readonly head: string | null;
+    /** Null when the head is detached, or could not be read. */
+    readonly branch: string | null;
+    /** Where everything that was committed here is kept as well, and how that was found out. */
+    readonly kept: { readonly how: 'reachable' | 'patches' | 'squash' | 'merge'; readonly in: string } | null;
+    /** Files and directories that git ignores; null when that was not found out. */
+    readonly ignored: number | null;
+  };
+  /** Null when nobody looked. */
+  readonly processes: {
+    readonly looked: number;
+    /** Processes of this user, and of others, that could not be looked into. */
+    readonly unseenOwn: number;
+    readonly unseenOthers: number;
+    readonly statement: string;
+  } | null;
+  readonly atWallMs: number;
+  readonly elapsedMs: number;
+  readonly looks: readonly { readonly evidenceId: string; readonly what: string }[];
+  /** Whether the prediction was journaled: only in observe mode, and not when nothing has changed. */
+  readonly recorded: 'recorded' | 'unchanged' | 'not_observed';
+}

@@ -8,7 +8,9 @@ export interface GitCommand {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const switchedOff: readonly (readonly [string, string])[] = [
+export type Setting = readonly [name: string, value: string];
+
+const switchedOff: readonly Setting[] = [
   ['core.hooksPath', '/dev/null'],
   ['core.fsmonitor', 'false'],
   ['core.untrackedCache', 'false'],
@@ -23,8 +25,12 @@ const switchedOff: readonly (readonly [string, string])[] = [
  * Settings travel in GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n (git-config(1)), because a driver name may hold
  * characters that `-c name=value` would take apart.
  */
-export function gitCommand(args: readonly string[], filterDrivers: readonly string[] = []): GitCommand {
-  const settings = [...switchedOff, ...filterDrivers.flatMap(withoutFilter)];
+export function gitCommand(
+  args: readonly string[],
+  filterDrivers: readonly string[] = [],
+  more: readonly Setting[] = [],
+): GitCommand {
+  const settings = [...switchedOff, ...more, ...filterDrivers.flatMap(withoutFilter)];
   const env: Record<string, string> = {
     PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
     HOME: process.env.HOME ?? '/',
@@ -45,7 +51,7 @@ export function gitCommand(args: readonly string[], filterDrivers: readonly stri
 }
 
 /** A required driver that is missing would fail the checkout, hence the last line. */
-const withoutFilter = (driver: string): (readonly [string, string])[] => [
+const withoutFilter = (driver: string): Setting[] => [
   [`filter.${driver}.smudge`, ''],
   [`filter.${driver}.clean`, ''],
   [`filter.${driver}.process`, ''],

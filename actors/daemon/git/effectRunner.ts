@@ -30,14 +30,18 @@ export interface EffectResult {
   readonly stderr: Buffer;
 }
 
-/** More than any answer that is asked for; what is longer is cut. */
-const largestOutput = 1_048_576;
+/** More than any answer that is usually asked for; what is longer is cut. */
+const usualOutputBytes = 1_048_576;
 
 /**
  * Resolves when the scope is proved. Throws when the program could not be started, and `daemon_leaving` when the daemon
  * leaves first or is ending everything that it owns: a stop must not miss what begins behind its back (SHUT-10).
  */
-export async function runEffect(parts: Parts, work: OwnWork): Promise<EffectResult> {
+export async function runEffect(
+  parts: Parts,
+  work: OwnWork,
+  largestOutputBytes = usualOutputBytes,
+): Promise<EffectResult> {
   const { host, places } = parts;
   const { scopeId, recipe } = work;
   if (isEnding(parts.root)) throw isDraining(parts.root) ? beingDrained() : daemonLeaving();
@@ -51,7 +55,7 @@ export async function runEffect(parts: Parts, work: OwnWork): Promise<EffectResu
   }
   await over(parts, scopeId);
   const { status } = committed(host, 'executionScope', scopeId)!.context;
-  const read = (stream: string) => readHead(join(places.scopesDir, scopeId, `${stream}.log`));
+  const read = (stream: string) => readHead(join(places.scopesDir, scopeId, `${stream}.log`), largestOutputBytes);
   return {
     result: status ?? { how: 'notReleased', code: null, signal: null, errno: null, waitStatus: 0 },
     stdout: await read('stdout'),
@@ -91,11 +95,11 @@ const beingDrained = (): OperatingError =>
     next: ['custody status', 'repeat the command'],
   });
 
-async function readHead(path: string): Promise<Buffer> {
+async function readHead(path: string, bytes: number): Promise<Buffer> {
   const file = await open(path, 'r');
   try {
-    const buffer = Buffer.alloc(largestOutput);
-    const { bytesRead } = await file.read(buffer, 0, largestOutput, 0);
+    const buffer = Buffer.alloc(Math.min(bytes, (await file.stat()).size));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
     return buffer.subarray(0, bytesRead);
   } finally {
     await file.close();

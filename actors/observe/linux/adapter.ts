@@ -6,6 +6,7 @@ import { monotonicMs } from './clock.ts';
 import { type ContextProblem, type ContextResult, isProblem, type OwnProcess, readContext } from './context.ts';
 import { beganInOrder, type EvidenceContext, type GuardianEvidence, identityFromGuardian } from './identity.ts';
 import { type Eyes, LOOK_BYTES } from './look.ts';
+import { type Occupants, type OccupantsRequest, occupantsBelow } from './occupants.ts';
 import { type FileIdentity, holdsOpen } from './openFiles.ts';
 import { findPidfdHolder, type PidfdHolder, sampleByPidfd } from './pidfd.ts';
 import { Pins } from './pins.ts';
@@ -146,6 +147,11 @@ export class LinuxAdapter {
   /** Looks into every process of this user, once; for what somebody asks for at this moment. */
   survey(request: SurveyRequest): Survey {
     return surveyed(this.#eyes.proc, this.#eyes.procRoot, request);
+  }
+
+  /** Who has to do with a directory, one process a step; for what somebody asks for at this moment. */
+  occupantsBelow(request: Omit<OccupantsRequest, 'monoMs'>): Generator<void, Occupants> {
+    return occupantsBelow(this.#eyes.proc, this.#eyes.procRoot, { ...request, monoMs: this.#monoMs });
   }
 
   /** Whether a process has a file open at this moment, for display; undefined when it does not let us look. */

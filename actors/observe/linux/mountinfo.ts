@@ -28,7 +28,7 @@ const HIDE_PID_FORMS: Readonly<Record<string, HidePid>> = {
 };
 
 /** Blanks, line feeds and backslashes in paths are written as three octal digits. */
-function decodePath(field: string): string {
+export function decodePath(field: string): string {
   return field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }
 
