@@ -33,15 +33,19 @@ const settings: readonly Setting[] = [
 export interface ConnectOptions {
   readonly busyMs?: number | undefined;
   readonly readBack?: ReadBack | undefined;
+  /** For a file that is empty: one that can become smaller again. Later it has no effect. */
+  readonly isNew?: boolean;
 }
 
 /** Opens an existing database for reading and writing. Throws StoreError; the file is never made or replaced. */
 export function connect(path: string, options: ConnectOptions = {}): Connection {
-  const { busyMs = defaultBusyMs, readBack = (_: string, value: unknown) => value } = options;
+  const { busyMs = defaultBusyMs, readBack = (_: string, value: unknown) => value, isNew = false } = options;
   const connection = mappingStoreErrors(() => new Database(path, { fileMustExist: true, timeout: busyMs }));
   const wanted = [busyTimeout(busyMs), ...settings];
   try {
     mappingStoreErrors(() => {
+      // Before anything is written, the journal mode included: it decides how the pages of the file are laid out.
+      if (isNew) connection.pragma('auto_vacuum = INCREMENTAL');
       for (const [, assign] of wanted) connection.pragma(assign);
     });
     for (const [setting, , expected] of wanted) {

@@ -23,7 +23,7 @@ export function found({ database, token, clock }: FoundingPlan): void {
   const draft = `${database}.new`;
   removeDraft(database);
   createPrivateFile(draft);
-  const connection = connect(draft);
+  const connection = connect(draft, { isNew: true });
   try {
     migrate(connection, clock);
     mappingStoreErrors(() => {

@@ -5,10 +5,12 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { aside } from './aside.ts';
+import { removedTo } from './checkpoint/progress.ts';
 import type { Connection } from './connection.ts';
 import { storeErrorOf } from './errors.ts';
 import type { ActorsTable } from './tables/actors.ts';
 import type { JournalTable } from './tables/journal.ts';
+import type { MetaTable } from './tables/meta.ts';
 import type { OutboxTable } from './tables/outbox.ts';
 
 export interface Problem {
@@ -31,6 +33,7 @@ export interface CheckedTables {
   readonly actors: ActorsTable;
   readonly journal: JournalTable;
   readonly outbox: OutboxTable;
+  readonly meta: MetaTable;
 }
 
 /** Never throws for damage: what cannot be read is a problem in the report. */
@@ -42,7 +45,7 @@ export async function checkIntegrity(tables: CheckedTables): Promise<IntegrityRe
     () => checkActors(tables, problems, checked),
     () => checkJournal(tables, problems, checked),
     () => checkEffects(tables, problems, checked),
-    () => checkAgreement(tables.connection, problems),
+    () => checkAgreement(tables, problems),
   ];
   for (const step of steps) {
     try {
@@ -110,14 +113,20 @@ function* checkEffects({ outbox }: CheckedTables, problems: Problem[], checked: 
   }
 }
 
-/** What two tables say about the same event or actor has to agree; the journal may have been shortened at its old end. */
-async function* checkAgreement(connection: Connection, problems: Problem[]): AsyncIterable<void> {
+/**
+ * What two tables say about the same event or actor has to agree. A row may be missing at the old end of the journal, and
+ * where a checkpoint may have removed it: of an actor whose end was recorded, up to the newest position that one removed.
+ */
+async function* checkAgreement({ connection, meta }: CheckedTables, problems: Problem[]): AsyncIterable<void> {
   const firstPosition = '(SELECT coalesce(min(position), 0) FROM journal)';
+  const checkpointed = 'd.position <= ? AND d.actor IN (SELECT actor FROM endings)';
   const unjournaled = await aside<{ eventId: string }>(
     connection,
     `SELECT d.event_id AS eventId FROM dedup d LEFT JOIN journal j USING (position)
     WHERE d.position >= ${firstPosition}
-      AND (j.position IS NULL OR j.event_id <> d.event_id OR j.actor <> d.actor OR j.version <> d.version)`,
+      AND (j.event_id <> d.event_id OR j.actor <> d.actor OR j.version <> d.version
+        OR j.position IS NULL AND NOT (${checkpointed}))`,
+    String(removedTo(meta)),
   );
   for (const { eventId } of unjournaled) problems.push({ table: 'dedup', where: eventId, problem: 'not_in_journal' });
   yield;

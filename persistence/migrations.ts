@@ -6,6 +6,7 @@ import type { Clock } from './clock.ts';
 import { applicationId, type Connection, readHeader } from './connection.ts';
 import { mappingStoreErrors, StoreError } from './errors.ts';
 import { observeSchema } from './observeSchema.ts';
+import { retentionSchema } from './retentionSchema.ts';
 import { firstSchema } from './schema.ts';
 import { ticketsSchema } from './tables/tickets.ts';
 
@@ -19,6 +20,7 @@ export const migrations: readonly Migration[] = [
   { version: 1, name: 'first schema', sql: firstSchema },
   { version: 2, name: 'observed launches', sql: observeSchema },
   { version: 3, name: 'tickets for executors', sql: ticketsSchema },
+  { version: 4, name: 'retention', sql: retentionSchema },
 ];
 
 const latest = (known: readonly Migration[]): number => known.at(-1)?.version ?? 0;

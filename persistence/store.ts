@@ -15,12 +15,14 @@ import { checkIntegrity, type IntegrityReport } from './integrity.ts';
 import { acquireRuntimeLock } from './lock.ts';
 import { checkSchema, type Migration, migrate, migrations } from './migrations.ts';
 import { exists, privateDirectory, privateFile } from './permissions.ts';
+import { createSpace, type Space } from './space.ts';
 import { type ActorsTable, createActorsTable } from './tables/actors.ts';
 import { type BindingsTable, createBindingsTable } from './tables/bindings.ts';
 import { type ContractsTable, createContractsTable } from './tables/contracts.ts';
 import { type CoverageGapsTable, createCoverageGapsTable } from './tables/coverageGaps.ts';
 import { createDeadlinesTable, type DeadlinesTable } from './tables/deadlines.ts';
 import { createDedupTable, type DedupTable } from './tables/dedup.ts';
+import { createEndingsTable, type EndingsTable } from './tables/endings.ts';
 import { createFreshnessTable, type FreshnessTable } from './tables/freshness.ts';
 import { createJournalTable, type JournalTable } from './tables/journal.ts';
 import { createLinksTable, type LinksTable } from './tables/links.ts';
@@ -30,6 +32,8 @@ import { createPassesTable, type PassesTable } from './tables/passes.ts';
 import { createProducersTable, type ProducersTable } from './tables/producers.ts';
 import { createRejectionsTable, type RejectionsTable } from './tables/rejections.ts';
 import { createRepositoriesTable, type RepositoriesTable } from './tables/repositories.ts';
+import { createRetentionsTable, type RetentionsTable } from './tables/retentions.ts';
+import { createRetiredArtifactsTable, type RetiredArtifactsTable } from './tables/retiredArtifacts.ts';
 import { createSelfChecksTable, type SelfChecksTable } from './tables/selfChecks.ts';
 import { createTicketsTable, type TicketsTable } from './tables/tickets.ts';
 import { createTransactions, type Transactions } from './transaction.ts';
@@ -63,6 +67,10 @@ export interface Store extends Transactions {
   readonly passes: PassesTable;
   readonly tickets: TicketsTable;
   readonly meta: MetaTable;
+  readonly endings: EndingsTable;
+  readonly retentions: RetentionsTable;
+  readonly retiredArtifacts: RetiredArtifactsTable;
+  readonly space: Space;
   /** Copies the store into a new private file. Rejects with BackupTargetError or StoreError. */
   backup(toPath: string): Promise<BackupReport>;
   check(): Promise<IntegrityReport>;
@@ -170,8 +178,12 @@ function assemble({ connection, files, clock, lock, ...about }: Parts): Store {
       freshness: withStoreErrors(createFreshnessTable(connection)),
       passes: withStoreErrors(createPassesTable(connection)),
       tickets: withStoreErrors(createTicketsTable(connection)),
+      endings: withStoreErrors(createEndingsTable(connection)),
+      retentions: withStoreErrors(createRetentionsTable(connection)),
+      retiredArtifacts: withStoreErrors(createRetiredArtifactsTable(connection)),
+      space: withStoreErrors(createSpace(connection)),
       backup: (toPath) => backUp(connection, toPath, clock.now().wallMs),
-      check: () => checkIntegrity({ connection, actors, journal, outbox }),
+      check: () => checkIntegrity({ connection, actors, journal, outbox, meta }),
       close() {
         connection.close();
         lock.release();

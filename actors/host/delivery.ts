@@ -9,6 +9,7 @@ import type { ActorKind } from '../../machines/ids.ts';
 import { whyRejected } from '../../machines/rejection.ts';
 import type { ActorChange } from '../../machines/relays.ts';
 import { start, step, toPersisted } from '../../machines/step.ts';
+import { isExpired } from '../../persistence/checkpoint/eventIds.ts';
 import type { Store } from '../../persistence/store.ts';
 import { BindingConflictError } from '../../persistence/tables/bindings.ts';
 import type { NewEffectRow } from '../../persistence/tables/outbox.ts';
@@ -101,6 +102,8 @@ function decide(tools: DeliveryTools, target: Target): Proposal | Refusal {
       return { outcome: 'duplicate', fields: { version, position, stored } };
     }
   }
+  // Nobody knows any more whether it was applied, and it cannot be new (RET-03).
+  if (isExpired(tools.store, envelope.eventId)) return rejected('expired_event_id');
   const creates = prepared.creates === definition.kind;
   if (creates && before !== undefined) return rejected('actor_exists');
   if (!creates && before === undefined) return rejected('unknown_actor');
@@ -151,6 +154,9 @@ function write(tools: DeliveryTools, set: WorkingSet, accepted: Accepted): Deliv
   const position = set.nextPosition();
   store.journal.insert({ position, actorKey: loaded.key, eventId, type, outcome, version, envelope: text });
   failpoint('after_journal_insert', type);
+  if (isOver(loaded.traits) && !(before !== undefined && isOver(before.traits))) {
+    store.endings.record(loaded.key, position);
+  }
   store.dedup.insert(eventId, loaded.key, { payloadDigest, outcome, version, position });
   if (effects.length > 0) {
     for (const row of effectRows(store, { position, actorKey: loaded.key, effects })) {
@@ -165,6 +171,8 @@ function write(tools: DeliveryTools, set: WorkingSet, accepted: Accepted): Deliv
   set.addRecord({ position, actor, envelope, outcome, version, before: before?.snapshot, after: snapshot });
   return { outcome: { actor, eventId, type, outcome, version, position, relays: [] }, change };
 }
+
+const isOver = ({ settled, released }: Loaded['traits']): boolean => settled && released;
 
 function writeActor({ store, protocol }: DeliveryTools, accepted: Accepted, change: ActorChange): Loaded {
   const { definition, before, prepared } = accepted.target;

@@ -49,6 +49,7 @@ export type HostReason =
   | 'version_conflict'
   | 'stale_sample'
   | 'event_id_conflict'
+  | 'expired_event_id'
   | 'binding_conflict'
   | 'call_rolled_back'
   | 'actor_corrupt'

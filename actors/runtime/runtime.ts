@@ -1,5 +1,6 @@
 /** What the parts of a running daemon share. Built once when it starts; nothing in here is looked up globally. */
 import type { Logger } from 'pino';
+import { sequencedId } from '../../machines/sequencedId.ts';
 import type { StoreError } from '../../persistence/errors.ts';
 import type { Store } from '../../persistence/store.ts';
 import type { Host } from '../host/api.ts';
@@ -78,6 +79,6 @@ export function createSequence(store: Pick<Store, 'epoch' | 'startNumber'>): (wh
   let last = 0;
   return (what) => {
     last += 1;
-    return `${what}:${store.epoch}.${store.startNumber}.${last}`;
+    return sequencedId(what, store, last);
   };
 }

@@ -33,6 +33,7 @@ export function assertAccepted(outcomes: readonly Outcome[], next: readonly stri
 const conflicts: Readonly<Record<string, string>> = {
   version_conflict: 'the actor has changed meanwhile',
   event_id_conflict: 'this request id was used before, for something else',
+  expired_event_id: 'this event id is older than those that are still known, so it may have been applied before',
   binding_conflict: 'the run is bound to another worktree generation',
   actor_exists: 'it exists already',
   stale_sample: 'the record changed while it was sampled',

@@ -43,6 +43,8 @@ export interface ActorsTable {
   /** The row as it is, for the full check: `intact` tells whether its digest matches. */
   inspect(after: number, limit: number): ReadonlyArray<ActorRow & { readonly intact: boolean }>;
   keyOf(address: ActorAddress): number | undefined;
+  /** The newest key; 0 while there is no actor. */
+  lastKey(): number;
   insert(row: Omit<ActorRow, 'key'>): number;
   /**
    * Replaces the row of `row.key` if it is still at version `row.version - 1`; false when it is not. `before` says what
@@ -96,7 +98,7 @@ export function createActorsTable(connection: Connection): ActorsTable {
   const read = prepare(`${from} WHERE a.kind = ? AND a.id = ?`);
   const inspect = prepare(`${from} WHERE a.actor > ? ORDER BY a.actor LIMIT ?`);
   const keyOf = prepare('SELECT actor FROM actors WHERE kind = ? AND id = ?').pluck();
-  const nextKey = prepare('SELECT coalesce(max(actor), 0) + 1 FROM actors').pluck();
+  const lastKey = prepare('SELECT coalesce(max(actor), 0) FROM actors').pluck();
   const findDefinition = prepare(
     'SELECT definition FROM definitions WHERE kind = ? AND version = ? AND structural_hash = ?',
   ).pluck();
@@ -129,8 +131,9 @@ export function createActorsTable(connection: Connection): ActorsTable {
     },
     inspect: (after, limit) => (inspect.all(after, limit) as RawRow[]).map(rowOf),
     keyOf: ({ kind, id }) => keyOf.get(kind, id) as number | undefined,
+    lastKey: () => lastKey.get() as number,
     insert(row) {
-      const key = nextKey.get() as number;
+      const key = (lastKey.get() as number) + 1;
       insert.run(
         key,
         row.kind,

@@ -26,6 +26,8 @@ export interface BindingsTable {
   ofRun(runId: string): Binding | undefined;
   /** Newest epoch first. */
   ofGeneration(generationId: string, limit?: number): readonly Binding[];
+  /** The event that made each binding. */
+  eventIds(): Iterable<string>;
 }
 
 /** The protocol allows one binding per run and growing epochs per generation (BIND-02, BIND-04). */
@@ -44,8 +46,10 @@ export function createBindingsTable(connection: Connection): BindingsTable {
   const ofRun = connection.prepare(`${from} WHERE r.kind = 'run' AND r.id = ?`);
   const ofGeneration = connection.prepare(`${from} WHERE b.generation =
     (SELECT actor FROM actors WHERE kind = 'worktreeGeneration' AND id = ?) ORDER BY b.epoch DESC LIMIT ?`);
+  const eventIds = connection.prepare('SELECT event_id FROM bindings').pluck();
 
   return {
+    eventIds: () => eventIds.all() as string[],
     insert({ runKey, generationKey, epoch, eventId }) {
       try {
         insert.run(runKey, generationKey, epoch, eventId);

@@ -45,6 +45,9 @@ export interface OutboxTable {
   /** Effects that are pending or attempted, in commit order. */
   open(after: EffectCursor, limit: number): readonly EffectRow[];
   find(effectId: string): EffectRow | undefined;
+  /** Effects that are done or have failed for good, of actors that are over, in commit order. */
+  finished(after: EffectCursor, limit: number): ReadonlyArray<EffectCursor & { readonly params: string }>;
+  remove(effect: EffectCursor): void;
   /** Counts one more attempt of an effect that stays open, and keeps why it failed. */
   retry(effectId: string, error: string): void;
   finish(effectId: string, state: 'done' | 'failed', error?: string): void;
@@ -74,6 +77,10 @@ export function createOutboxTable(connection: Connection): OutboxTable {
   const open = prepare(`${from} WHERE o.state IN ('pending', 'attempted') AND (o.position, o.ordinal) > (?, ?)
     ORDER BY o.position, o.ordinal LIMIT ?`);
   const find = prepare(`${from} WHERE o.effect_id = ?`);
+  const finished = prepare(`SELECT o.position, o.ordinal, o.params FROM outbox o JOIN actors a USING (actor)
+    WHERE o.state IN ('done', 'failed') AND a.settled = 1 AND a.released = 1 AND (o.position, o.ordinal) > (?, ?)
+    ORDER BY o.position, o.ordinal LIMIT ?`);
+  const remove = prepare('DELETE FROM outbox WHERE position = ? AND ordinal = ?');
   const retry = prepare('UPDATE outbox SET attempts = attempts + 1, error = ? WHERE effect_id = ?');
   const finish = prepare('UPDATE outbox SET state = ?, error = ? WHERE effect_id = ?');
 
@@ -98,6 +105,9 @@ export function createOutboxTable(connection: Connection): OutboxTable {
       const raw = find.get(effectId) as RawRow | undefined;
       return raw && rowOf(raw);
     },
+    finished: ({ position, ordinal }, limit) =>
+      finished.all(position, ordinal, limit) as Array<EffectCursor & { params: string }>,
+    remove: ({ position, ordinal }) => void remove.run(position, ordinal),
     retry: (effectId, error) => void retry.run(error, effectId),
     finish: (effectId, state, error) => void finish.run(state, error ?? null, effectId),
   };

@@ -24,6 +24,9 @@ const tables: Readonly<Record<string, string>> = {
   freshness: 'when each observed process was last looked at',
   passes: 'what the newest passes cost',
   tickets: 'what executors were given leave for, once each',
+  endings: 'the event that ended each actor which is over',
+  retentions: 'what was removed for good, when and by which rule',
+  retired_artifacts: 'whose files were removed after their proof',
 };
 
 /**

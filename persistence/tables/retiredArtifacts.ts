@@ -1,0 +1,35 @@
+/**
+ * Whose files were removed after the proof that released them (RET-04). The row comes first: a removal that was interrupted
+ * is gone on with, and nobody takes for lost what was removed on purpose.
+ */
+import type { Connection } from '../connection.ts';
+import type { ActorAddress } from './actors.ts';
+
+export interface RetiredArtifactsTable {
+  /** Decides on it; does nothing where that was decided before. */
+  decide(actorKey: number, wallMs: number): void;
+  /** All of it is gone; `bytes` is how much that was. */
+  finish(actorKey: number, bytes: number): void;
+  has(address: ActorAddress): boolean;
+  /** Decided and not finished, oldest actor first. */
+  open(limit: number): ReadonlyArray<ActorAddress & { readonly key: number }>;
+}
+
+export function createRetiredArtifactsTable(connection: Connection): RetiredArtifactsTable {
+  const decide = connection.prepare(`INSERT INTO retired_artifacts (actor, wall_ms, removed, bytes) VALUES (?, ?, 0, 0)
+    ON CONFLICT (actor) DO NOTHING`);
+  const finish = connection.prepare('UPDATE retired_artifacts SET removed = 1, bytes = bytes + ? WHERE actor = ?');
+  const has = connection
+    .prepare('SELECT 1 FROM retired_artifacts JOIN actors USING (actor) WHERE kind = ? AND id = ?')
+    .pluck();
+  const open =
+    connection.prepare(`SELECT r.actor AS key, a.kind, a.id FROM retired_artifacts r JOIN actors a USING (actor)
+    WHERE r.removed = 0 ORDER BY r.actor LIMIT ?`);
+
+  return {
+    decide: (actorKey, wallMs) => void decide.run(actorKey, wallMs),
+    finish: (actorKey, bytes) => void finish.run(bytes, actorKey),
+    has: ({ kind, id }) => has.get(kind, id) !== undefined,
+    open: (limit) => open.all(limit) as Array<ActorAddress & { key: number }>,
+  };
+}
