@@ -12,6 +12,7 @@ import { registerEvents } from './commands/events.ts';
 import { registerGoals } from './commands/goals.ts';
 import { registerRecover } from './commands/recover.ts';
 import { registerRepos } from './commands/repos.ts';
+import { registerArtifacts, registerJournal } from './commands/retention.ts';
 import { registerRuns } from './commands/runs.ts';
 import { registerService } from './commands/service.ts';
 import { registerSessions } from './commands/sessions.ts';
@@ -35,6 +36,8 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['sessions'], registerSessions],
   [['agent'], registerAgent],
   [['events'], registerEvents],
+  [['journal'], registerJournal],
+  [['artifacts'], registerArtifacts],
   [['pause', 'resume', 'drain'], registerAdmission],
   [['contract'], registerContract],
   [['backup'], registerBackup],

@@ -10,6 +10,7 @@ import type { GuardianTalk } from './guardianTalk.ts';
 import type { LaunchCoordinator } from './launch/coordinator.ts';
 import type { PendingLaunches } from './launch/pendingLaunches.ts';
 import type { SlotPool } from './launch/slotPool.ts';
+import type { RetentionLane } from './retention/lane.ts';
 import type { Root } from './root.ts';
 import type { ServicePlace } from './service/place.ts';
 import type { AuthorityRecords } from './services/authorityRecords.ts';
@@ -35,6 +36,7 @@ export interface DaemonContext extends Runtime {
   readonly findings: Findings;
   readonly guardians: GuardianTalk;
   readonly residents: ResidentService;
+  readonly retention: RetentionLane;
   readonly root: Root;
   readonly service: ServicePlace;
   readonly ptyHostLink: HostLink;

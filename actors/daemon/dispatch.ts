@@ -23,6 +23,7 @@ import {
 import { predictWorktree } from './commands/predict.ts';
 import { recover as recoverNow } from './commands/recover.ts';
 import { addRepository, listRepositories } from './commands/repositories.ts';
+import { checkpointJournal, forgetEventIds, retireArtifacts } from './commands/retention.ts';
 import { listRuns, showRun, stopRun } from './commands/runs.ts';
 import { sessionResult } from './commands/sessionResult.ts';
 import {
@@ -101,6 +102,9 @@ const handlers: Handlers = {
   doctor: async (context) => ({ data: { checks: await diagnoseOnline(context) } }),
   config: async ({ loadedConfig }) => ({ data: { values: loadedConfig.values, file: loadedConfig.file } }),
   backup,
+  'journal.checkpoint': checkpointJournal,
+  'journal.forgetIds': forgetEventIds,
+  'artifacts.retire': retireArtifacts,
   pause,
   resume,
   'contract.verify': verify,

@@ -42,6 +42,7 @@ import { settleQuarantines } from './quarantine/settle.ts';
 import { rebuildMissingScopes } from './rebuilt.ts';
 import { type RecoveryCounts, recover } from './recovery.ts';
 import { markRestored, settleRestored } from './restored.ts';
+import { RetentionLane } from './retention/lane.ts';
 import { servicePlace } from './service/place.ts';
 import { AuthorityRecords } from './services/authorityRecords.ts';
 import { createDeadlineService } from './services/deadlineService.ts';
@@ -157,7 +158,9 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     leaving: leaving.signal,
   };
   const service = servicePlace(options.env, options.service);
-  const context = wire({ ...runtime, loadedConfig, service }, new PendingLaunches(failpoint));
+  const context = wire({ ...runtime, loadedConfig, service }, new PendingLaunches(failpoint), (point) => {
+    void failpoint(point);
+  });
   watch.onChange((event) => {
     if (event.type === 'store.failed') context.outputDisk.look();
     context.root.send(event);
@@ -172,6 +175,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   const served = await serve({ ...context, recovered, leave }, options);
   void context.slotPool.fill();
   new SpoolService(context).start();
+  context.retention.start();
   void keepContractCurrent(runtime).catch((error) => {
     if (error !== leaving.signal.reason) log.error({ error: describe(error) }, 'the contract was not verified');
   });
@@ -254,12 +258,12 @@ const isEnd: ReadonlySet<string> = new Set(['workload.statusReceipt', 'guardian.
 function wire(
   runtime: Runtime & Pick<DaemonContext, 'loadedConfig' | 'service'>,
   pendingLaunches: PendingLaunches,
+  failpoint: (point: Failpoint) => void,
 ): DaemonContext {
-  const isProved = (scopeId: string) => {
-    const scope = intact(runtime.host, 'executionScope', scopeId);
-    return scope !== undefined && scope !== 'corrupt' && scope.hasTag('capacityReleased');
-  };
-  const findings = new Findings(() => runtime.clock.now().wallMs, isProved);
+  const findings = new Findings(
+    () => runtime.clock.now().wallMs,
+    (scopeId) => isProved(runtime, scopeId),
+  );
   const receipts = createReceiptService({ ...runtime, findings });
   const deadlines = createDeadlineService(runtime);
   const guardians = createGuardianTalk({ ...runtime, findings });
@@ -271,8 +275,7 @@ function wire(
   const isLaunching = (scopeId: string) => pendingLaunches.get(scopeId) !== undefined;
   const sessions = new SessionService({ ...runtime, link: ptyHostLink, isLaunching });
   const sessionDeadlines = createSessionDeadlines({ ...runtime, sessions });
-  const closeTerminal = (scopeId: string) => sessions.closeTerminalOf(scopeId);
-  const residents = new ResidentService({ ...runtime, guardians, closeTerminal });
+  const residents = new ResidentService({ ...runtime, guardians, closeTerminal: (id) => sessions.closeTerminalOf(id) });
   const remoteLaunches = new RemoteLaunches(runtime.clock);
   const launches = new LaunchCoordinator(
     { ...runtime, slotPool, terminals: sessions, workers: remoteLaunches },
@@ -294,8 +297,10 @@ function wire(
   const workers = new WorkerService({ ...working, root: () => root });
   const drains = createDrainExecutor({ ...runtime, receipts, launches });
   registerEffects(runtime.host, { launches, drain: drains.drain });
+  const { config } = runtime.loadedConfig;
   const context: DaemonContext = {
     ...runtime,
+    retention: new RetentionLane({ ...runtime, config, root, pendingLaunches, failpoint }),
     outputDisk,
     findings,
     receipts,
@@ -319,6 +324,11 @@ function wire(
   followCommits(context);
   root.start();
   return context;
+}
+
+function isProved({ host }: Pick<Runtime, 'host'>, scopeId: string): boolean {
+  const scope = intact(host, 'executionScope', scopeId);
+  return scope !== undefined && scope !== 'corrupt' && scope.hasTag('capacityReleased');
 }
 
 const observerOf = ({ config, places, ...runtime }: Runtime): Observer =>
@@ -403,6 +413,7 @@ async function takeDown(context: DaemonContext, { server, reachability }: Served
   await launchesOver(context, server);
   context.ptyHostLink.close();
   await context.workers.close();
+  await context.retention.close();
   server.closeAllConnections();
   rmSync(reachability.socket, { force: true });
   context.root.stop();

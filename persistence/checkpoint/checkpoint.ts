@@ -11,7 +11,7 @@ import { bytesOf, type CheckpointRules, keepingOf } from './keeping.ts';
 import {
   atTheBeginning,
   countRemoved,
-  forgetProgress,
+  finishProgress,
   type KeptReason,
   type Progress,
   removedSoFar,
@@ -126,7 +126,7 @@ export class Checkpoint {
       storeProgress(store.meta, progress);
       return;
     }
-    forgetProgress(store.meta);
+    finishProgress(store.meta, rowsIn(store));
     const { actorKey: _key, position: _position, ...report } = progress;
     store.retentions.insert({ wallMs, what: 'checkpoint', position: store.journal.lastPosition(), report });
   }

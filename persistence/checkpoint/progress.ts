@@ -36,6 +36,7 @@ export const atTheBeginning: Progress = {
 
 const cursorName = 'journal.checkpoint';
 const removedName = 'journal.removed';
+const rowsAfterName = 'journal.rowsAfter';
 const removedToName = 'journal.removedTo';
 
 export function storedProgress(meta: MetaTable): Progress | undefined {
@@ -45,8 +46,6 @@ export function storedProgress(meta: MetaTable): Progress | undefined {
 
 export const storeProgress = (meta: MetaTable, progress: Progress): void =>
   meta.set(cursorName, JSON.stringify(progress));
-
-export const forgetProgress = (meta: MetaTable): void => meta.remove(cursorName);
 
 /** How many rows all checkpoints have removed so far: what is left is the newest position less this. */
 export const removedSoFar = (meta: MetaTable): number => Number(meta.get(removedName) ?? 0);
@@ -58,3 +57,11 @@ export function countRemoved(meta: MetaTable, positions: readonly number[]): voi
   meta.set(removedName, String(removedSoFar(meta) + positions.length));
   meta.set(removedToName, String(positions.reduce((a, b) => Math.max(a, b), removedTo(meta))));
 }
+
+/** How many rows the last finished checkpoint left; 0 before the first. */
+export const rowsAfterLast = (meta: MetaTable): number => Number(meta.get(rowsAfterName) ?? 0);
+
+export const finishProgress = (meta: MetaTable, rowsAfter: number): void => {
+  meta.remove(cursorName);
+  meta.set(rowsAfterName, String(rowsAfter));
+};

@@ -215,6 +215,18 @@ export const callSchemas = {
     requestId,
   }),
   'contract.verify': z.strictObject({}),
+  /** Shortens the journal; with `dryRun` only says how. */
+  'journal.checkpoint': z.strictObject({ dryRun: z.boolean().default(false) }),
+  /** Forgets the event ids that all but the newest starts of the daemon have numbered; a repeat of one is refused then. */
+  'journal.forgetIds': z.strictObject({
+    keepStarts: z.int().min(1).max(1_000_000),
+    dryRun: z.boolean().default(false),
+  }),
+  /** Removes files of what is proved to be over for so long; without `ageHours` as configured. */
+  'artifacts.retire': z.strictObject({
+    ageHours: z.int().min(0).max(1_000_000).optional(),
+    dryRun: z.boolean().default(false),
+  }),
   pause: z.strictObject({ requestId }),
   resume: z.strictObject({ requestId }),
   /** Ends everything that is owned; the daemon stays. Refused (exit 6) when something is not proved within `waitMs`. */

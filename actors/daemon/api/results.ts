@@ -4,9 +4,11 @@ import type { SpoolReport } from '../../ingest/takeSpool.ts';
 import type { ReconcileReport } from '../../reconcile/observer.ts';
 import type { ObserveStatus } from '../../reconcile/status.ts';
 import type {
+  ArtifactsView,
   AssessmentView,
   CaptureView,
   CensusView,
+  CheckpointView,
   CheckView,
   ConfigValueView,
   ContainmentCheckView,
@@ -105,6 +107,14 @@ export interface CallResults {
     readonly checks: readonly ContainmentCheckView[];
     readonly doesNotCover: readonly string[];
   };
+  readonly 'journal.checkpoint': CheckpointView;
+  readonly 'journal.forgetIds': {
+    readonly dryRun: boolean;
+    /** The oldest start of the daemon whose event ids are known from now on. */
+    readonly horizon: { readonly epoch: number; readonly startNumber: number };
+    readonly forgotten: number;
+  };
+  readonly 'artifacts.retire': ArtifactsView;
   readonly pause: { readonly admission: string };
   readonly resume: { readonly admission: string };
   readonly drain: DrainResult;

@@ -26,6 +26,8 @@ export async function sessionResult(
   if (digest === null) throw refusalOf(session, await reasonAgainst(context, session));
   const { sessionId } = session.context;
   const text = await readFile(resultFile(context, sessionId, digest), 'utf8').catch(() => undefined);
+  const isRetired = text === undefined && context.store.retiredArtifacts.has({ kind: 'ptySession', id: sessionId });
+  if (isRetired) throw retired(sessionId, digest);
   if (text === undefined || textDigest(text) !== digest) throw unreadable(sessionId, digest);
   return { data: { sessionId, digest, text } };
 }
@@ -81,5 +83,14 @@ const unreadable = (sessionId: string, digest: string): OperatingError =>
     message: `the file of ${sessionId}'s result is gone or was changed`,
     exitCode: 9,
     next: ['custody doctor'],
+    details: { sessionId, digest },
+  });
+
+const retired = (sessionId: string, digest: string): OperatingError =>
+  new OperatingError({
+    code: 'artifacts_retired',
+    message: `the file of ${sessionId}'s result was removed after its proof, by retention; its digest is ${digest}`,
+    exitCode: 3,
+    next: [`custody sessions show ${sessionId}`],
     details: { sessionId, digest },
   });

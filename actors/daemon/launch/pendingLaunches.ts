@@ -116,6 +116,11 @@ export class PendingLaunches {
     await Promise.all([...this.#byScope.values()].map(({ outcome }) => outcome));
   }
 
+  /** Whether nothing is being launched. */
+  get isEmpty(): boolean {
+    return this.#byScope.size === 0 && this.#reservations.size === 0;
+  }
+
   get(scopeId: string): PendingLaunch | undefined {
     return this.#byScope.get(scopeId);
   }

@@ -10,7 +10,7 @@ import type { CaptureView } from '../api/views.ts';
 import type { Membership } from '../guardianTalk.ts';
 import type { OutputDisk } from '../services/outputDisk.ts';
 
-type Parts = Pick<Runtime, 'host' | 'places' | 'adapter'> & { readonly outputDisk: OutputDisk };
+type Parts = Pick<Runtime, 'host' | 'store' | 'places' | 'adapter'> & { readonly outputDisk: OutputDisk };
 
 /** Enough to name who holds the output; a tree of thousands is not searched for the sake of a display. */
 const membersAsked = 64;
@@ -29,6 +29,7 @@ export async function captureViews(
   if (session !== undefined) return [terminalView(session)];
   const isOver = scope.hasTag('capacityReleased');
   const fault = await parts.outputDisk.faultOf(scopeId);
+  const isRetired = parts.store.retiredArtifacts.has({ kind: 'executionScope', id: scopeId });
   const views: CaptureView[] = [];
   for (const stream of ['stdout', 'stderr'] as const) {
     const found = await look(join(parts.places.scopesDir, scopeId, `${stream}.log`));
@@ -39,7 +40,7 @@ export async function captureViews(
       stream,
       bytes: Number(found?.size ?? 0),
       complete: isOver && isThere && fault === null,
-      reason: isThere ? (fault ?? open) : 'the file is gone',
+      reason: isThere ? (fault ?? open) : isRetired ? 'removed after its proof, by retention' : 'the file is gone',
     });
   }
   return views;
