@@ -1,0 +1,135 @@
+/** From a launcher's shell to what is known: the client writes into the spool, and observing takes it from there. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { client } from '../note/support/client.ts';
+import { testDaemon } from '../support/daemon.ts';
+import { cliProgram } from '../support/daemonProcess.ts';
+import { Observing } from './support/observing.ts';
+
+/** As somebody writes it who keeps their launcher and wants it seen. */
+const script = `
+set -e
+note() { "$NOTE" "$@" --wait=60000; }
+note reserve "$1" --worktree "$2" --label "nightly build"
+sleep 1000 & job=$!
+note bind "$1" --pid "$job"
+echo bound
+code=0; wait "$job" || code=$?
+note exit "$1" --code "$code"
+`;
+
+interface Launched {
+  end(): Promise<number | null>;
+}
+
+/** Resolves when the work has begun and was noted. */
+async function launch(observing: Pick<Observing, 'env' | 'repo'>, run: string): Promise<Launched> {
+  const env = { ...observing.env, NOTE: client() };
+  const child = spawn('sh', ['-c', script, 'launcher', run, observing.repo], { env, detached: true });
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const [pid] = await readChildren(child.pid!, child.stdout!);
+  const end = async () => {
+    if (pid !== undefined) process.kill(pid, 'SIGKILL');
+    return (await exited)[0];
+  };
+  onTestFinished(async () => {
+    if (child.exitCode === null) await end();
+  });
+  return { end };
+}
+
+/** The job of the shell, once it says that it is bound. */
+async function readChildren(shell: number, stdout: NodeJS.ReadableStream): Promise<number[]> {
+  const [line] = await once(createInterface({ input: stdout }), 'line');
+  expect(line).toBe('bound');
+  return readFileSync(`/proc/${shell}/task/${shell}/children`, 'utf8').trim().split(' ').map(Number);
+}
+
+const notesIn = (observing: Observing): string[] =>
+  readdirSync(join(observing.stateDir, 'spool', 'shell')).filter((name) => name.endsWith('.json'));
+
+describe('a launcher that notes what it starts', () => {
+  it('is taken in, looked at, and emptied from the spool (INT-04, INT-11)', async () => {
+    const observing = new Observing();
+    const launched = await launch(observing, 'nightly-1');
+    expect((await observing.observe(['reconcile', '--once'])).json.data).toMatchObject({
+      spool: { counts: { changed: 2, rejected: 0 }, lost: 0, more: false },
+      pass: { lookedAt: 1, outcomes: { alive: 1 } },
+    });
+    expect(notesIn(observing)).toEqual([]);
+    expect(await launched.end()).toBe(0);
+    expect((await observing.observe(['reconcile'])).json.data).toMatchObject({
+      spool: { counts: { changed: 1 }, lost: 0 },
+      pass: { outcomes: { ended: 1 } },
+    });
+    expect((await observing.observe(['status'])).json.data).toMatchObject({
+      runs: { bound: 0, withGaps: 0 },
+      gaps: { recorded: 0 },
+    });
+  });
+
+  it('loses a note visibly, and nothing else with it (INT-05, FAULT-10)', async () => {
+    const observing = new Observing();
+    const launched = await launch(observing, 'nightly-1');
+    const [first] = notesIn(observing).sort();
+    rmSync(join(observing.stateDir, 'spool', 'shell', first!));
+    await launched.end();
+    expect((await observing.observe(['ingest'])).json.data).toMatchObject({ counts: { changed: 2 }, lost: 1 });
+    expect((await observing.observe(['status'])).json.data).toMatchObject({
+      gaps: { open: 1, shown: [{ kind: 'note_lost', count: 1, producer: 'shell' }] },
+    });
+  });
+
+  it('takes each note in once, whenever whoever takes it is killed (FAULT-01, FAULT-02)', async ({ annotate }) => {
+    const observing = new Observing();
+    await observing.observe(['status']);
+    const kills = process.env.CUSTODY_SOAK === '1' ? 500 : 10;
+    const note = (...words: string[]) => {
+      const child = spawn(client(), [...words, '--wait=60000'], { env: observing.env, stdio: 'ignore' });
+      return once(child, 'exit');
+    };
+    let killed = 0;
+    let noted = 0;
+    for (let round = 0; killed < kills; round += 1) {
+      for (let at = 0; at < 4; at += 1) await note('reserve', `job-${round}-${at}`);
+      noted += 4;
+      const child = spawn(process.execPath, [cliProgram, 'observe', 'ingest'], { env: observing.env, stdio: 'ignore' });
+      // Seeded: somewhere between its start and its end here.
+      const timer = setTimeout(() => child.kill('SIGKILL'), 40 + ((round * 53) % 240));
+      const [, signal] = await once(child, 'exit');
+      clearTimeout(timer);
+      if (signal === 'SIGKILL') killed += 1;
+    }
+    expect((await observing.observe(['ingest'])).json.data).toMatchObject({ lost: 0, more: false });
+    expect(notesIn(observing)).toEqual([]);
+    const { runs, producers } = (await observing.observe(['status'])).json.data;
+    expect([runs.unbound, producers[0].taken, producers[0].lost]).toEqual([noted, noted, 0]);
+    await annotate(`${killed} kills of whoever takes notes from the spool, ${noted} notes`);
+  });
+
+  it('is heard by a daemon at once, without being asked', async () => {
+    const daemon = await testDaemon().start();
+    const env = { ...daemon.home.env, CUSTODY_HOME: daemon.home.stateDir };
+    const launched = await launch({ env, repo: daemon.home.repo }, 'nightly-1');
+    const { actor } = await daemon.event({ type: 'identity.bound' });
+    await daemon.event({ actor: actor.id, type: 'process.observed' });
+    await launched.end();
+    await daemon.event({ actor: actor.id, type: 'exit.reported' });
+    const { runs } = await daemon.call('runs.list', {});
+    expect(runs).toMatchObject([{ mode: 'observe', label: 'nightly build' }]);
+  });
+
+  it('in a spool that others may write to is refused, and nothing is taken (PRIV-04)', async () => {
+    const observing = new Observing();
+    const launched = await launch(observing, 'nightly-1');
+    chmodSync(join(observing.stateDir, 'spool', 'shell'), 0o777);
+    const answer = await observing.observe(['ingest']);
+    expect(answer.code).not.toBe(0);
+    expect(answer.json.error.code).toMatch(/^spool_/);
+    await launched.end();
+  });
+});
