@@ -109,6 +109,13 @@ export const parameters = {
     maximum: minute,
     description: 'Time budget of one observation pass.',
   },
+  freshnessRowMs: {
+    default: second,
+    unit: 'ms',
+    minimum: 0,
+    maximum: minute,
+    description: 'How often it is written down when the processes of observed runs were last looked at.',
+  },
   responseMs: {
     default: 250,
     unit: 'ms',

@@ -338,6 +338,7 @@ const observerOf = ({ config, places, ...runtime }: Runtime): Observer =>
     batch: config.reconcileBatch,
     retryFirstMs: config.retryBackoffMs,
     retryLongestMs: config.retryBackoffLongestMs,
+    freshnessRowMs: config.freshnessRowMs,
   });
 
 /** Who has to hear of what was committed. */

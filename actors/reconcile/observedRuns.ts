@@ -1,7 +1,7 @@
 /**
  * The processes of runs that somebody else launched: which of them are due, by index and in order of creation, and what
- * becomes of what was seen. An unchanged sight is no event and renews one row; an unknown is asked again with a growing
- * pause, which outlives the process that made it (OBS-04, OBS-11, OBS-12, RET-01).
+ * becomes of what was seen. An unchanged sight is no event and renews one row, at most so often; an unknown is asked again
+ * with a growing pause, which outlives the process that made it (OBS-04, OBS-11, OBS-12, RET-01).
  */
 import { dueLink } from '../../machines/run.ts';
 import type { Store } from '../../persistence/store.ts';
@@ -22,12 +22,16 @@ export interface ObservedRunsParts {
   /** Pauses after an unknown, in ms: the first one, and the longest. */
   readonly retryFirstMs: number;
   readonly retryLongestMs: number;
+  /** How often the rows of what was seen are written, in ms: all that has changed, in one commit. */
+  readonly freshnessRowMs: number;
 }
 
 export interface ObservedRuns {
   /** As DueSource: keys are row keys of runs, padded so that they sort. */
   due(cursor: string | null, limit: number): readonly DueProcess[];
   deliver(observed: readonly Observed[]): Promise<void>;
+  /** Writes what `deliver` has kept back. They are no evidence: whoever dies before it loses only when something was seen. */
+  flush(): void;
   /** Due and left alone since the last call of this, because they pause after an unknown. */
   paused(): number;
 }
@@ -42,6 +46,7 @@ const by = 'reconciler';
 export function createObservedRuns(parts: ObservedRunsParts): ObservedRuns {
   const { host, store, clock } = parts;
   const nextId = createSequence(store);
+  const rows = new FreshnessRows(parts);
   let paused = 0;
 
   function due(cursor: string | null, limit: number): readonly DueProcess[] {
@@ -58,7 +63,7 @@ export function createObservedRuns(parts: ObservedRunsParts): ObservedRuns {
   }
 
   function dueOf(row: number, runId: string): DueProcess[] {
-    if (isPausing(store.freshness.of(row), clock)) {
+    if (isPausing(rows.of(row), clock)) {
       paused += 1;
       return [];
     }
@@ -71,9 +76,8 @@ export function createObservedRuns(parts: ObservedRunsParts): ObservedRuns {
     const drafts = observed.flatMap(draftsOf);
     // Each for itself: a record that has changed meanwhile refuses its own sample (CONC-03).
     await Promise.all(drafts.map((single) => host.submit([single])));
-    store.write(() => {
-      for (const one of observed) store.freshness.put(rowOf(one.key), freshnessOf(parts, one));
-    });
+    for (const one of observed) rows.saw(one);
+    rows.flushWhenDue();
   }
 
   function draftsOf({ key, identity, sample }: Observed): Draft[] {
@@ -89,6 +93,7 @@ export function createObservedRuns(parts: ObservedRunsParts): ObservedRuns {
   return {
     due,
     deliver,
+    flush: () => rows.flush(),
     paused() {
       const count = paused;
       paused = 0;
@@ -101,12 +106,44 @@ export function createObservedRuns(parts: ObservedRunsParts): ObservedRuns {
 const isPausing = (row: Freshness | undefined, clock: Clock): boolean =>
   row !== undefined && row.retryMonoMs !== null && row.bootId === clock.bootId() && row.retryMonoMs > clock.monoMs();
 
-function freshnessOf({ store, clock, retryFirstMs, retryLongestMs }: ObservedRunsParts, one: Observed): Freshness {
-  const { result, reason } = one.sample;
-  const { wallMs, monoMs, bootId } = clock.now();
-  const seen = { result, reason, bootId, monoMs, wallMs };
-  if (result !== 'unknown') return { ...seen, failures: 0, retryMonoMs: null };
-  const failures = (store.freshness.of(rowOf(one.key))?.failures ?? 0) + 1;
-  const pauseMs = Math.min(retryLongestMs, retryFirstMs * 2 ** (failures - 1));
-  return { ...seen, failures, retryMonoMs: Math.ceil(monoMs + pauseMs) };
+/** What was seen last of each process, kept back until it is worth a commit. */
+class FreshnessRows {
+  readonly #parts: ObservedRunsParts;
+  readonly #pending = new Map<number, Freshness>();
+  #flushedMonoMs: number;
+
+  constructor(parts: ObservedRunsParts) {
+    this.#parts = parts;
+    this.#flushedMonoMs = parts.clock.monoMs();
+  }
+
+  of(row: number): Freshness | undefined {
+    return this.#pending.get(row) ?? this.#parts.store.freshness.of(row);
+  }
+
+  saw({ key, sample: { result, reason } }: Observed): void {
+    const { clock, retryFirstMs, retryLongestMs } = this.#parts;
+    const { wallMs, monoMs, bootId } = clock.now();
+    const row = rowOf(key);
+    const isUnknown = result === 'unknown';
+    const failures = isUnknown ? (this.of(row)?.failures ?? 0) + 1 : 0;
+    const pauseMs = Math.min(retryLongestMs, retryFirstMs * 2 ** (failures - 1));
+    const retryMonoMs = isUnknown ? Math.ceil(monoMs + pauseMs) : null;
+    this.#pending.set(row, { result, reason, bootId, monoMs, wallMs, failures, retryMonoMs });
+  }
+
+  flushWhenDue(): void {
+    const { clock, freshnessRowMs } = this.#parts;
+    if (clock.monoMs() - this.#flushedMonoMs >= freshnessRowMs) this.flush();
+  }
+
+  flush(): void {
+    const { store, clock } = this.#parts;
+    this.#flushedMonoMs = clock.monoMs();
+    if (this.#pending.size === 0) return;
+    store.write(() => {
+      for (const [row, seen] of this.#pending) store.freshness.put(row, seen);
+    });
+    this.#pending.clear();
+  }
 }

@@ -25,6 +25,7 @@ export interface ObserverParts {
   readonly batch: number;
   readonly retryFirstMs: number;
   readonly retryLongestMs: number;
+  readonly freshnessRowMs: number;
 }
 
 export interface Bounds {

@@ -44,6 +44,7 @@ export async function reconcileOnce(request: PassRequest): Promise<PassReport> {
   const { due, deliver } = runs;
   const events = await observeOnce({ adapter, clock, due, deliver, batch, timeBudgetMs, countBudget, cursor });
   const failure = events.find((event) => event.type === 'deliveryFailed');
+  runs.flush();
   if (failure) throw failure.error;
   const report = reportOf(events, { paused: runs.paused(), elapsedMs: clock.monoMs() - startedMonoMs });
   record(request, events, report);

@@ -17,6 +17,7 @@ export interface Settings {
   readonly drainBudgetMs: number;
   readonly shutdownBudgetMs: number;
   readonly observeIntervalMs: number;
+  readonly freshnessRowMs: number;
   readonly reconcileBatch: number;
   readonly reconcileTimeMs: number;
   readonly responseMs: number;

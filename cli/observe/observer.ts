@@ -57,6 +57,7 @@ async function locally<T>({ places, platform }: Here, work: (observer: AnyObserv
         batch: config.reconcileBatch,
         retryFirstMs: config.retryBackoffMs,
         retryLongestMs: config.retryBackoffLongestMs,
+        freshnessRowMs: config.freshnessRowMs,
       });
       return await work({ ...observer, status: async () => observer.status() });
     } finally {

@@ -82,7 +82,7 @@ describe('a configuration file', () => {
 
   it.each([
     ['{ "checks": { "*": ["true"] }', 'close brace expected'],
-    ['{ "chekcs": {} }', 'no parameter named "chekcs"; did you mean checks or checkTimeoutMs?'],
+    ['{ "chekcs": {} }', 'no parameter named "chekcs"; did you mean checks or checkTimeoutMs'],
     ['{ "xyz": {} }', 'there are capacity, handshakeMs, '],
     ['{ "checks": { "*": "npm test" } }', 'such as {"*": ["npm", "test"]}'],
   ])('%s is refused with what would be right', (text, what) => {
