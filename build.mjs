@@ -1,6 +1,6 @@
 // Bundles the entry modules into dist/. Only the native module stays outside: one file that is read once starts faster
 // than forty that are resolved, and the command line is started for every question that somebody has.
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -81,8 +81,11 @@ if (existsSync(join(root, 'cli'))) {
     format: 'cjs',
     outExtension: { '.js': '.cjs' },
   });
+  // What launchers import: it takes nothing of the rest along.
+  const notes = await build({ ...shared, entryPoints: { note: 'pty/note/adapter.ts' }, format: 'esm' });
+  copyFileSync(join(root, 'pty', 'note', 'note.d.ts'), join(outdir, 'note.d.ts'));
   // Pieces of earlier builds go last, so that a program that starts meanwhile finds everything that it names.
-  const outputs = [program, observe, entry, executors].flatMap(({ metafile }) => Object.keys(metafile.outputs));
-  const current = new Set(outputs.map((path) => basename(path)));
+  const outputs = [program, observe, entry, executors, notes].flatMap(({ metafile }) => Object.keys(metafile.outputs));
+  const current = new Set(['note.d.ts', ...outputs.map((path) => basename(path))]);
   for (const name of readdirSync(outdir)) if (!current.has(name)) rmSync(join(outdir, name), { recursive: true });
 }
