@@ -10,6 +10,7 @@ import { registerDemo } from './commands/demo.ts';
 import { registerDrill } from './commands/drill.ts';
 import { registerEvents } from './commands/events.ts';
 import { registerGoals } from './commands/goals.ts';
+import { registerNote } from './commands/note.ts';
 import { registerRecover } from './commands/recover.ts';
 import { registerRepos } from './commands/repos.ts';
 import { registerArtifacts, registerJournal } from './commands/retention.ts';
@@ -41,6 +42,7 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['pause', 'resume', 'drain'], registerAdmission],
   [['contract'], registerContract],
   [['backup'], registerBackup],
+  [['note'], registerNote],
   [['demo'], registerDemo],
   [['drill'], registerDrill],
   // `completions` is about the whole tree, so it is not in the list of those that can do with a part of it.

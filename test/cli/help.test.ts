@@ -19,6 +19,7 @@ sessions list, sessions show <session>, sessions attach <session>, sessions send
 sessions tail <session>, sessions screen <session>, sessions export <session>, sessions wait <session>
 sessions resize <session> <size>, sessions stop <session>
 agent result, agent need-input [reason], agent boundary <name>, agent goal
+note reserve <run>, note bind <run>, note worktree <run> <dir>, note exit <run>, note path
 contract verify`
   .replace('init doctor config version', 'init, doctor, config, version')
   .split(/,\s*|\n/);
