@@ -4,6 +4,7 @@ import type { Rule } from './rule.ts';
 import { chartRules } from './rules/charts.ts';
 import { fileRules, parses } from './rules/files.ts';
 import { layerRules } from './rules/layers.ts';
+import { noteRules } from './rules/notes.ts';
 import { ownershipRules } from './rules/ownership.ts';
 import { packageRules } from './rules/package.ts';
 import { planeRules } from './rules/planes.ts';
@@ -24,6 +25,7 @@ const rules: readonly Rule[] = [
   ...chartRules,
   ...planeRules,
   ...ownershipRules,
+  ...noteRules,
   ...signalRules,
   ...storageRules,
   ...sizeRules,

@@ -24,7 +24,7 @@ describe('a lock that somebody else holds', () => {
   }
 
   const briefly = (own: Launcher, program = client()) =>
-    spawnSync(program, ['exit', 'during', '--code', '0', '--wait', '500'], { env: own.env, encoding: 'utf8' });
+    spawnSync(program, ['exit', 'during', '--code', '0', '--wait', '2500'], { env: own.env, encoding: 'utf8' });
 
   it('keeps a call for its bound only, and the note that could not be written shows at once and for good', async () => {
     const own = launcher();
@@ -86,7 +86,7 @@ describe('a lock that somebody else holds', () => {
     const { release } = await held(own);
     const python =
       'import signal,os,sys; signal.pthread_sigmask(signal.SIG_BLOCK,[signal.SIGALRM]); os.execv(sys.argv[1],sys.argv[1:])';
-    const words = ['-c', python, client(), 'exit', 'during', '--code', '0', '--wait', '500'];
+    const words = ['-c', python, client(), 'exit', 'during', '--code', '0', '--wait', '2500'];
     const { status, stderr } = spawnSync('python3', words, { env: own.env, encoding: 'utf8' });
     expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringMatching(/locked by another call/) });
     await release();
@@ -105,7 +105,7 @@ describe('a call whose work hangs', () => {
     own.note(['exit', 'before', '--code', '0']);
     const lock = join(own.dir, 'lock');
     const program = clientBuiltWith('TEST_STEPS');
-    const locked = `exec 9>'${lock}'; flock 9; exec '${program}' exit late --code 0 --wait 2000`;
+    const locked = `exec 9>'${lock}'; flock 9; exec '${program}' exit late --code 0 --wait 6000`;
     const caller = begin(own, 'bash', ['-c', locked]);
     const worker = await stopped(caller.pid!);
     const said = once(caller.stderr!, 'data');
