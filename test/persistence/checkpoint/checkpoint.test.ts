@@ -2,6 +2,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { rowsIn } from '../../../persistence/checkpoint/checkpoint.ts';
 import type { Store } from '../../../persistence/store.ts';
+import { add, draft, openLedger, submitOne, testHost, withId } from '../../host/support/testHost.ts';
 import { checkpointed, checkpointOf, citedIn, everyEvent, everySnapshot, later } from '../support/checkpointing.ts';
 import { History, idOf } from '../support/history.ts';
 import { newStore, opened } from '../support/temporaryStore.ts';
@@ -23,6 +24,21 @@ describe('RET-02: what a checkpoint keeps', () => {
     expect(typesOf(past.store, 1)).toEqual(['scope.requested', 'workload.statusReceipt', 'guardian.exitReceipt']);
     expect(report).toMatchObject({ dryRun: false, removed: { events: 43 }, rows: { before: 49, after: 6 } });
     expect(rowsIn(past.store)).toBe(everyEvent(past.store).length);
+  });
+
+  it('the event that ended it and the one that its snapshot cites, whatever was said afterwards', async () => {
+    const { host, store } = testHost();
+    await openLedger(host);
+    for (let n = 1; n <= 9; n += 1) await submitOne(host, add('L1', n, `e${n}`));
+    await submitOne(host, withId('closing', draft('ledger.closed', 'L1')));
+    await submitOne(host, withId('audited', draft('ledger.audited', 'L1')));
+    for (let n = 1; n <= 5; n += 1) await submitOne(host, withId(`n${n}`, draft('ledger.noted', 'L1')));
+    const rules = { newestEvents: 1, cutoffWallMs: later };
+    const { kept } = checkpointed(store, { rules });
+    const left = everyEvent(store).map(({ eventId }) => eventId.split(':').at(-1));
+    expect(left).toEqual(['L1', 'e9', 'audited', 'n5']);
+    expect(kept).toEqual({ first: 1, cited: 1, end: 1, newest: 1 });
+    expect(await store.check()).toMatchObject({ ok: true });
   });
 
   it('the bytes of the receipts, and every event that any snapshot cites (RUN-03, REPL-08)', async () => {
