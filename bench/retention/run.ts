@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Checkpoint, type CheckpointReport, rowsIn } from '../../persistence/checkpoint/checkpoint.ts';
+import { forgetEventIds, horizonFor } from '../../persistence/checkpoint/eventIds.ts';
 import { openStore, type Store } from '../../persistence/store.ts';
 import { clock, hostOver, launched } from '../host/scopes.ts';
 import { ended, observedOften } from './lives.ts';
@@ -78,6 +79,18 @@ function checkpoint(store: Store): Measured {
   return { report: made.report(), tookMs: performance.now() - began, longestMs };
 }
 
+/** Forgets what earlier starts have numbered, and gives the room back. Returns how many ids that were. */
+function forgetIds(store: Store): number {
+  const horizon = horizonFor(store, 1);
+  const steps = forgetEventIds({ store, horizon, wallMs: Date.now(), rows: 500, dryRun: false });
+  for (;;) {
+    const { done, value } = steps.next();
+    if (!done) continue;
+    checkpoint(store);
+    return value;
+  }
+}
+
 try {
   const stateDir = join(directory, 'state');
   await fill(stateDir);
@@ -90,6 +103,11 @@ try {
   if (!(await store.check()).ok) throw new Error('the store is not whole');
   store.close();
   const startAfter = starts(stateDir);
+  const again = openStore({ stateDir, clock, create: false });
+  again.write(() => again.meta.set('bench.started', 'yes'));
+  const forgotten = forgetIds(again);
+  const last = again.space.measure();
+  again.close();
   const { removed } = report;
   const size = (bytes: number) => `${(bytes / mebibyte).toFixed(1)} MiB`;
   console.log(`${rows} events of ${events / perLife + living} scopes; ${report.rows.after} are left`);
@@ -102,6 +120,7 @@ try {
   console.log(
     `${((rows / tookMs) * 1_000).toFixed(0)} events a second in ${report.steps} steps; longest ${longestMs.toFixed(0)} ms`,
   );
+  console.log(`file ${size(last.bytes)} once ${forgotten} event ids of earlier starts are forgotten`);
   console.log(`start ${startBefore.toFixed(1)} ms, then ${startAfter.toFixed(1)} ms`);
 } finally {
   rmSync(directory, { recursive: true, force: true });

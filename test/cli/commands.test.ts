@@ -158,6 +158,20 @@ describe('every command answers one JSON object', () => {
     expect((await here.custody(['drain'])).stdout).toBe('there was nothing to drain\n');
   });
 
+  it('journal checkpoint and forget-ids, artifacts retire (RET-01, RET-03, RET-04)', async () => {
+    const planned = (await ask('journal', 'checkpoint', '--dry-run')).data;
+    expect(planned).toMatchObject({ dryRun: true, removed: { events: 0 }, kept: { young: expect.any(Number) } });
+    expect((await ask('journal', 'checkpoint')).data).toMatchObject({ dryRun: false, range: null });
+    expect((await here.custody(['journal', 'checkpoint', '--dry-run'])).stdout).toMatch(/would go +0 events/);
+    const forgotten = (await ask('journal', 'forget-ids', '--keep-starts', '99', '--dry-run')).data;
+    expect(forgotten).toMatchObject({ dryRun: true, forgotten: 0 });
+    const retired = (await ask('artifacts', 'retire', '--dry-run')).data;
+    expect(retired).toMatchObject({ dryRun: true, retired: { scopes: 0, sessions: 0, bytes: 0 } });
+    const atOnce = ['artifacts', 'retire', '--older-than-hours', '0', '--dry-run'];
+    expect((await ask(...atOnce)).data.retired.scopes).toBeGreaterThan(0);
+    expect((await here.custody(atOnce)).stdout).toMatch(/would go +files of \d+ scopes/);
+  });
+
   it('worktrees close, seal; goals cancel', async () => {
     expect((await ask('worktrees', 'close', generationId)).data.lifecycle).not.toBe('open');
     expect((await ask('worktrees', 'seal', generationId)).data.lifecycle).toBe('sealed');

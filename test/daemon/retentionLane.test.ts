@@ -1,4 +1,6 @@
 /** RET-01: when the daemon shortens its journal by itself. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createActor } from 'xstate';
@@ -9,14 +11,14 @@ import { rootMachine } from '../../actors/daemon/root.ts';
 import { placesOf } from '../../actors/runtime/places.ts';
 import { rowsIn } from '../../persistence/checkpoint/checkpoint.ts';
 import { FakeClock } from '../observe/support/fakeClock.ts';
-import { History } from '../persistence/support/history.ts';
+import { History, idOf } from '../persistence/support/history.ts';
 import { newStore } from '../persistence/support/temporaryStore.ts';
 
-async function lane() {
+async function lane(more: Readonly<Record<string, string>> = {}) {
   const past = new History(newStore());
   const { store, host } = past;
   const places = placesOf({ stateDir: store.stateDir, env: { HOME: store.stateDir } });
-  const env = { CUSTODY_JOURNAL_ROWS: '1000', CUSTODY_JOURNAL_AGE_HOURS: '0', CUSTODY_CHECKPOINT_ROWS: '100' };
+  const env = { CUSTODY_JOURNAL_ROWS: '1000', CUSTODY_JOURNAL_AGE_HOURS: '0', CUSTODY_CHECKPOINT_ROWS: '100', ...more };
   const { config } = loadConfig(places, env);
   const clock = new FakeClock();
   const root = createActor(rootMachine, { input: { pausedBefore: false } }).start();
@@ -44,6 +46,55 @@ async function lane() {
   };
   return { past, store, clock, root, lane: made, goOn };
 }
+
+describe('RET-04: the lane that removes files', () => {
+  const filesOf = (stateDir: string, n: number) => join(stateDir, 'scopes', idOf('S', n));
+
+  function makeFiles(stateDir: string, n: number): void {
+    mkdirSync(filesOf(stateDir, n), { recursive: true });
+    writeFileSync(join(filesOf(stateDir, n), 'stdout.log'), 'out');
+  }
+
+  it('removes what was proved long enough ago, nothing that lives or encloses what does, and says once what went', async () => {
+    const {
+      past,
+      store,
+      clock,
+      lane: made,
+      goOn,
+    } = await lane({
+      CUSTODY_ARTIFACTS: 'retire',
+      CUSTODY_ARTIFACT_AGE_HOURS: '1',
+    });
+    await past.live(1);
+    await past.live(2, { ends: false });
+    await past.live(3);
+    await past.live(4, { ends: false, parentScopeId: idOf('S', 3) });
+    for (const n of [1, 2, 3, 4]) makeFiles(store.stateDir, n);
+    const left = () => [1, 2, 3, 4].filter((n) => existsSync(filesOf(store.stateDir, n)));
+    made.look();
+    await goOn(20);
+    expect(left()).toEqual([1, 2, 3, 4]);
+    clock.setWall(2 * 3_600_000);
+    clock.advance(3_600_000);
+    made.look();
+    await goOn(20);
+    expect(left()).toEqual([2, 3, 4]);
+    expect(store.retentions.newest(9)).toMatchObject([
+      { what: 'artifacts', report: { retired: { scopes: 1, sessions: 0, bytes: 3 }, kept: { nested_not_proved: 1 } } },
+    ]);
+  });
+
+  it('keeps everything unless it was told otherwise', async () => {
+    const { past, store, clock, lane: made, goOn } = await lane();
+    await past.live(1);
+    makeFiles(store.stateDir, 1);
+    clock.setWall(1_000 * 24 * 3_600_000);
+    made.look();
+    await goOn(20);
+    expect(existsSync(filesOf(store.stateDir, 1))).toBe(true);
+  });
+});
 
 describe('RET-01: the lane that shortens the journal', () => {
   it('begins when the journal is longer than it may be, and not before', async () => {

@@ -41,6 +41,21 @@ describe('RET-02: what a checkpoint keeps', () => {
     expect(await store.check()).toMatchObject({ ok: true });
   });
 
+  it('what somebody looks for when it is over: here the first order to end it, and not its repeat', async () => {
+    const past = history();
+    await past.live(1, { ends: false });
+    await past.submit([past.drain(1, 'q1'), past.drain(1, 'q2'), ...past.observations(1, 9), ...past.end(1)]);
+    checkpointed(past.store, { rules: { newestEvents: 1, cutoffWallMs: later } });
+    expect(typesOf(past.store, 1)).toEqual([
+      'scope.requested',
+      'drain.requested',
+      'workload.statusReceipt',
+      'guardian.exitReceipt',
+    ]);
+    const [order] = past.store.journal.page({ actor: scope(1), type: 'drain.requested' });
+    expect(order).toMatchObject({ envelope: { payload: { requestId: 'q1' } } });
+  });
+
   it('the bytes of the receipts, and every event that any snapshot cites (RUN-03, REPL-08)', async () => {
     const past = history();
     for (let n = 1; n <= 30; n += 1) await past.live(n, { observations: 10, ends: n % 7 !== 0 });

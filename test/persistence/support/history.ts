@@ -127,6 +127,10 @@ export class History {
     });
   }
 
+  drain(n: number, requestId: string): Draft {
+    return draft(idOf('S', n), 'drain.requested', { cause: 'stop', requestId });
+  }
+
   end(n: number): Draft[] {
     const scopeId = idOf('S', n);
     const receiptText = `{"receipt":"of ${scopeId}"}`;
