@@ -21,7 +21,7 @@ export const notTheWorktree = ({ path }: Ticket, found: string): OperatingError 
     details: { path, found },
   });
 
-/** Throws `not_the_worktree`, `not_owner`, `mount_inside` or `main_worktree` (exit 13); nothing is changed. */
+/** Throws `not_the_worktree`, `not_owner`, `worktree_locked`, `mount_inside` or `main_worktree` (exit 13). */
 export function assertTakeable(ticket: Ticket): void {
   const { path, fsIdentity } = ticket;
   const real = realPathOf(ticket);
@@ -45,6 +45,8 @@ export function assertTakeable(ticket: Ticket): void {
   } finally {
     closeSync(parent);
   }
+  if (lstatSync(join(fsIdentity.gitdir, 'locked'), { throwIfNoEntry: false }))
+    throw refused('worktree_locked', `${JSON.stringify(path)} is locked for git`, `git worktree unlock ${path}`);
   const [mount] = mountsWithin(real);
   if (mount !== undefined)
     throw refused('mount_inside', `${JSON.stringify(mount)} is a mount, which is never crossed`, `umount ${mount}`);

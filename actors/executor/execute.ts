@@ -50,8 +50,7 @@ const largestReceipt = 65_536;
 export const receiptFile = (directory: string): string => join(directory, 'receipt.json');
 
 /**
- * Throws `ticket_refused`, `not_the_worktree`, `not_owner`, `mount_inside`, `main_worktree` (exit 13) before anything is
- * touched; `incomplete` (exit 5), with what is left, afterwards.
+ * Throws `ticket_refused`, and what `assertTakeable` does (exit 13), before anything is touched; `incomplete` (exit 5), with what is left, afterwards.
  */
 export function execute(executor: Executor, text: string): Executed {
   const ticket = parseTicket(text);

@@ -58,7 +58,8 @@ export function worktreeDetailLines(worktree: WorktreeView, style: Style): strin
         ['goal', worktree.goalId],
         ['lifecycle', lifecycle(worktree, style)],
         ['authority', `${worktree.authority} (controller ${worktree.controller}, origin ${worktree.origin})`],
-        ['evidence', worktree.evidence.length === 0 ? null : worktree.evidence.join(', ')],
+        // A daemon of the version before says nothing of these four.
+        ['evidence', (worktree.evidence ?? []).join(', ') || null],
         ['handoff', worktree.handoff && handoff(worktree.handoff)],
         ['found', found(worktree, style)],
         ['version', worktree.version],
@@ -81,7 +82,7 @@ export function worktreeDecisionLines(worktree: WorktreeView, style: Style): str
   const { generationId, path } = worktree;
   const next: Readonly<Record<string, string>> = {
     closing: line`custody worktrees seal ${generationId}`,
-    sealed: line`custody worktrees ticket ${generationId} --executor custody-remove, if nobody needs ${path}`,
+    sealed: line`custody worktrees ticket ${generationId} --executor custody-archive (or custody-remove, if nobody needs ${path})`,
   };
   const command = worktree.authority === 'managed' ? next[worktree.lifecycle] : undefined;
   return [...worktreeDetailLines(worktree, style), ...(command ? [style.dim(`next: ${command}`)] : [])];
@@ -92,7 +93,7 @@ const handoff = ({ to, waitsFor }: NonNullable<WorktreeView['handoff']>): string
 
 /** Shown when something else than the worktree was found at its path. */
 const found = ({ pathObservation }: WorktreeView, style: Style) =>
-  pathObservation === null || pathObservation === 'same' ? null : { text: `path ${pathObservation}`, paint: style.red };
+  (pathObservation ?? 'same') === 'same' ? null : { text: `path ${pathObservation}`, paint: style.red };
 
 const lifecycle = ({ lifecycle: text }: WorktreeView, style: Style) => ({
   text,

@@ -1,4 +1,7 @@
 /** What somebody sees who has just met this program: readable answers, the same words everywhere, a way out of every refusal. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Installation, installation } from './support/installation.ts';
 import { emptyHome, run } from './support/program.ts';
@@ -88,7 +91,16 @@ describe('a newcomer', () => {
     expect(await seen('worktrees', 'close', own.generationId)).toContain(
       `next: custody worktrees seal ${own.generationId}`,
     );
-    expect(await seen('worktrees', 'seal', own.generationId)).toMatch(/next: git worktree remove \//);
+    expect(await seen('worktrees', 'seal', own.generationId)).toContain(
+      `next: custody worktrees ticket ${own.generationId} --executor custody-archive`,
+    );
+    const issued = await seen('worktrees', 'ticket', own.generationId, '--executor', 'custody-remove');
+    const [, file = ''] = /next: custody-remove (\S+)/.exec(issued) ?? [];
+    const remove = fileURLToPath(new URL('../../dist/custody-remove.cjs', import.meta.url));
+    const removed = execFileSync(process.execPath, [remove, file], { env: here.env, encoding: 'utf8' });
+    const [, receipt = ''] = /next: custody worktrees retire \S+ --receipt (\S+)/.exec(removed) ?? [];
+    expect(await seen('worktrees', 'retire', own.generationId, '--receipt', receipt)).toMatch(/lifecycle +retired/);
+    expect(existsSync(own.path)).toBe(false);
   });
 
   it('hears nothing of a quiet init that succeeds', async () => {

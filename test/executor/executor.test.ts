@@ -250,6 +250,16 @@ describe('something else than the worktree of the ticket', () => {
     isWhole(worktree);
   });
 
+  it('is locked for git, until somebody unlocks it', () => {
+    const worktree = sealedWorktree();
+    worktree.git('worktree', 'lock', '--reason', 'on a stick', worktree.path);
+    expect(thrown(() => run(worktree))).toMatchObject({ code: 'worktree_locked', exitCode: 13 });
+    isWhole(worktree);
+    worktree.git('worktree', 'unlock', worktree.path);
+    run(worktree);
+    expect(existsSync(worktree.path)).toBe(false);
+  });
+
   it('is a directory of another user', () => {
     const worktree = sealedWorktree();
     chownSync(worktree.path, 12_345, 12_345);
