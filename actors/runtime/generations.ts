@@ -2,6 +2,7 @@
  * Which generation a directory is (WT-01): the same physical directory is the same generation under whatever path, and
  * what was made anew at a path is another one.
  */
+import type { Payload } from '../../machines/events/catalogue.ts';
 import type { GenerationId, GoalId, RepoId } from '../../machines/ids.ts';
 import type { Place } from '../../machines/note.ts';
 import { type GenerationSnapshot, placeKey } from '../../machines/worktreeGeneration.ts';
@@ -81,8 +82,12 @@ export function replacementsAt(host: Host, place: Place, by: string): Draft[] {
   for (const { id, snapshot } of everyActor(host, 'worktreeGeneration', { settled: false })) {
     if (snapshot === 'corrupt' || snapshot.context.path !== place.path) continue;
     if (isSamePlace(snapshot.context.fsIdentity, place) || snapshot.context.pathObservation === 'replaced') continue;
-    const payload = { result: 'replaced' as const };
-    drafts.push(draft('path.observed', { to: ['worktreeGeneration', id], payload, by }));
+    drafts.push(observationOf(id, 'replaced', by));
   }
   return drafts;
+}
+
+/** What was found at the path of a generation. It moves nothing: a directory that is gone proves nothing (WT-05). */
+export function observationOf(generationId: string, result: Payload<'path.observed'>['result'], by: string): Draft {
+  return draft('path.observed', { to: ['worktreeGeneration', generationId], payload: { result }, by });
 }

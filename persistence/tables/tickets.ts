@@ -29,6 +29,8 @@ export interface TicketsTable {
   /** Those that still count; at most one per seal. */
   issuedFor(generationId: string): readonly TicketRow[];
   setState(ticketId: string, state: 'superseded' | 'used'): void;
+  /** All that count, one per seal. */
+  issued(): readonly TicketRow[];
 }
 
 export const ticketsSchema = `
@@ -62,6 +64,7 @@ export function createTicketsTable(connection: Connection): TicketsTable {
   const byId = connection.prepare(`${from} WHERE ticket_id = ?`);
   const byDigest = connection.prepare(`${from} WHERE secret_digest = ?`);
   const issued = connection.prepare(`${from} WHERE generation_id = ? AND state = 'issued' ORDER BY seal_epoch`);
+  const counting = connection.prepare(`${from} WHERE state = 'issued'`);
   const change = connection.prepare('UPDATE tickets SET state = ? WHERE ticket_id = ?');
 
   return {
@@ -76,5 +79,6 @@ export function createTicketsTable(connection: Connection): TicketsTable {
     findBySecretDigest: (secretDigest) => byDigest.get(secretDigest) as TicketRow | undefined,
     issuedFor: (generationId) => issued.all(generationId) as TicketRow[],
     setState: (ticketId, state) => void change.run(state, ticketId),
+    issued: () => counting.all() as TicketRow[],
   };
 }

@@ -16,6 +16,7 @@ import { sizeRules } from './rules/size.ts';
 import { storageRules } from './rules/storage.ts';
 import { testRules } from './rules/tests.ts';
 import { textRules } from './rules/text.ts';
+import { writerRules } from './rules/writers.ts';
 
 const rules: readonly Rule[] = [
   ...fileRules,
@@ -33,6 +34,7 @@ const rules: readonly Rule[] = [
   ...textRules,
   ...packageRules,
   ...requirementRules,
+  ...writerRules,
 ];
 
 const project = readProject();

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { changeMark } from '../../actors/executor/marks.ts';
+import { changeMark, hasMark } from '../../actors/executor/marks.ts';
 import { receiptSchema } from '../../actors/executor/ticket.ts';
 import { canonicalJson, sha256 } from '../../machines/canonical.ts';
 import { moment, run, type SealedWorktree, sealedWorktree, ticketFor } from './support/sealedWorktree.ts';
@@ -191,6 +191,7 @@ describe('something else than the worktree of the ticket', () => {
     renameSync(path, `${path}.moved`);
     put(path, worktree);
     expect(thrown(() => run(worktree))).toMatchObject({ code: 'not_the_worktree', exitCode: 13 });
+    expect(hasMark(worktree.ticket.directory, 'live')).toBe(true);
     expect(existsSync(join(`${path}.moved`, 'deep', 'er', 'file'))).toBe(true);
     expect(existsSync(join(worktree.precious, 'kept'))).toBe(true);
   });
@@ -203,6 +204,8 @@ describe('something else than the worktree of the ticket', () => {
     ]) {
       const other = ticketFor(worktree.dir, worktree.path, { fsIdentity });
       expect(thrown(() => run(other))).toMatchObject({ code: 'not_the_worktree' });
+      // It was not even begun.
+      expect(hasMark(other.ticket.directory, 'live')).toBe(true);
     }
     const unknownBirth = { ...worktree.ticket.fsIdentity, born: null };
     run(ticketFor(worktree.dir, worktree.path, { fsIdentity: unknownBirth }));

@@ -4,8 +4,8 @@
  */
 import type { GenerationId } from '../../../machines/ids.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
-import { changeMark } from '../../executor/marks.ts';
 import { required, resolveId } from '../../runtime/actorAccess.ts';
+import { observationOf } from '../../runtime/generations.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { Serial } from '../../runtime/serial.ts';
 import { assertAccepted, draft } from '../../runtime/submission.ts';
@@ -15,6 +15,7 @@ import type { TicketView, WorktreeView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { assertInPlace, placeOf } from '../git/worktreeIdentity.ts';
 import { type Issued, issue, issuedBefore } from '../tickets/issue.ts';
+import { spendTickets } from '../tickets/revocation.ts';
 import { verifyReceipt } from '../tickets/verification.ts';
 import { statePath } from '../views/scopeView.ts';
 import { worktreeView } from '../views/worktreeView.ts';
@@ -85,7 +86,7 @@ async function observePlace({ host }: DaemonContext, generation: GenerationSnaps
   const result = placeOf(generation);
   const { generationId, pathObservation } = generation.context;
   if (result === (pathObservation ?? 'same')) return;
-  await host.submit([draft('path.observed', { to: ['worktreeGeneration', generationId], payload: { result }, by })]);
+  await host.submit([observationOf(generationId, result, by)]);
 }
 
 /** Throws `not_controller` (exit 4), `not_sealed`, `receipt_refused` (exit 13). */
@@ -109,7 +110,7 @@ async function retired(
   assertController(generation);
   assertSealed(generation);
   await observePlace(context, generation);
-  const { receipt, ticket, digest } = verifyReceipt(context, generation, text);
+  const { receipt, digest } = verifyReceipt(context, generation, text);
   const payload = {
     executor: receipt.executor,
     generationId: id as GenerationId,
@@ -122,8 +123,6 @@ async function retired(
   assertAccepted(
     await host.submit([draft('retirement.receiptVerified', { to, payload, by: 'receipt-verifier', eventId })]),
   );
-  // The seal is spent by now: that the ticket is marked as used as well only says so to whoever tries it again.
-  store.write(() => store.tickets.setState(ticket.ticketId, 'used'));
-  changeMark(ticket.directory, 'begun', 'used');
+  spendTickets(context);
   return { data: worktreeView(context, id) };
 }

@@ -1,11 +1,31 @@
-/** Takes tickets back before control of a worktree leaves: an executor that has begun is in the way, and is not raced. */
+/** How tickets cease to count. Control of a worktree does not leave past an executor that has begun: it is not raced. */
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
 import { changeMark, hasMark } from '../../executor/marks.ts';
+import { intact } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { isInPlace } from '../git/worktreeIdentity.ts';
 
 type Parts = Pick<Runtime, 'store'>;
+
+/**
+ * Tickets of worktrees that are retired say so to whoever tries them again. The seal is spent with the retirement itself: a
+ * daemon that dies before this leaves nothing but the words to its successor.
+ */
+export function spendTickets({ store, host, log }: Pick<Runtime, 'store' | 'host' | 'log'>): void {
+  for (const { ticketId, generationId, directory } of store.tickets.issued()) {
+    const generation = intact(host, 'worktreeGeneration', generationId);
+    if (generation === undefined || generation === 'corrupt' || !generation.matches({ lifecycle: 'retired' })) continue;
+    try {
+      changeMark(directory, 'begun', 'used');
+      store.write(() => store.tickets.setState(ticketId, 'used'));
+    } catch (error) {
+      // A full disk must not keep a daemon from serving for the sake of words; the next start says them.
+      const { code } = error as { readonly code?: unknown };
+      log.error({ ticketId, code }, 'a ticket that was used could not be marked as such');
+    }
+  }
+}
 
 /** Throws `executor_at_work` (exit 13) where the worktree was put aside already. */
 export function revokeTickets({ store }: Parts, generation: GenerationSnapshot): void {

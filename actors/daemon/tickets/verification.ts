@@ -9,7 +9,6 @@ import { isInPlace } from '../git/worktreeIdentity.ts';
 
 export interface Verified {
   readonly receipt: Receipt;
-  readonly ticket: TicketRow;
   /** Of the receipt's one spelling. */
   readonly digest: string;
 }
@@ -51,7 +50,7 @@ export function verifyReceipt(
   if (ticket === undefined || ticket.ticketId !== receipt.ticketId) throw refused('unknown_ticket');
   const reason = mismatch(generation, receipt, ticket);
   if (reason !== undefined) throw refused(reason);
-  return { receipt, ticket, digest: sha256(canonicalJson(receipt)) };
+  return { receipt, digest: sha256(canonicalJson(receipt)) };
 }
 
 function parsed(text: string): Receipt | undefined {
