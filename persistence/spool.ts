@@ -77,6 +77,8 @@ export class SpoolLook {
   readonly #spoolDir: string;
   readonly #names: ReadonlyMap<string, StreamNames>;
   readonly #settled: ReadonlyMap<string, number>;
+  /** How many of a stream's notes this look has had removed: each is tried once, or a long spool would be walked per batch. */
+  readonly #removed = new Map<string, number>();
 
   /** Throws SpoolError when the directory is not this user's own. A producer that is not there has nothing to say. */
   constructor({ spoolDir, producer, bootId }: LookRequest) {
@@ -161,7 +163,10 @@ export class SpoolLook {
    */
   taken(stream: string, upTo: number): number {
     const { present = [], end = 0 } = this.#names.get(stream) ?? {};
-    const names = present.filter((seq) => seq <= upTo).map((seq) => noteName(stream, seq));
+    const before = this.#removed.get(stream) ?? 0;
+    const until = Math.max(before, firstAfter(present, upTo));
+    this.#removed.set(stream, until);
+    const names = present.slice(before, until).map((seq) => noteName(stream, seq));
     if (end > 0 && end <= upTo) names.push(endName(stream, end));
     const left = withProducer(this.#spoolDir, this.producer, (directory) =>
       names.filter((name) => !unlinked(directory, name)),

@@ -114,6 +114,22 @@ it('gives the same again until it is told that it was committed, and removes exa
   expect(spool.read(4)).toEqual({ notes: [], lost: [], upTo: 4, more: false });
 });
 
+it('removes batch after batch in one look, and tries again in the next what could not be removed', () => {
+  const spool = new Spool();
+  for (let seq = 1; seq <= 6; seq += 1) spool.note(seq);
+  spool.counter(6);
+  const look = spool.look();
+  rmSync(join(spool.path, nameOf(2)));
+  mkdirSync(join(spool.path, nameOf(2)));
+  expect([look.taken(stream, 1), look.taken(stream, 3), look.taken(stream, 2)]).toEqual([0, 1, 0]);
+  expect(readdirSync(spool.path).sort()).toEqual([nameOf(2), nameOf(4), nameOf(5), nameOf(6), 'counter'].sort());
+  expect(look.taken(stream, 6)).toBe(0);
+  expect(spool.look().taken(stream, 6)).toBe(1);
+  rmSync(join(spool.path, nameOf(2)), { recursive: true });
+  expect(spool.look().taken(stream, 6)).toBe(0);
+  expect(readdirSync(spool.path)).toEqual(['counter']);
+});
+
 it('keeps the streams of two lives of a counter apart', () => {
   const spool = new Spool();
   const other = 'f'.repeat(32);
