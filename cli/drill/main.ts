@@ -18,11 +18,18 @@ import { Output } from '../output.ts';
 import { type Drill, placeFor } from './drill.ts';
 import { daemonDrills } from './drills/daemonDies.ts';
 import { escapeeDrills } from './drills/escapee.ts';
+import { deletionDrills } from './drills/safeToDelete.ts';
 import { stopDrills } from './drills/stopAnywhere.ts';
 import { terminalDrills } from './drills/terminals.ts';
 import { type DrillReport, type DrillResult, drillLines } from './report.ts';
 
-export const drills: readonly Drill[] = [...escapeeDrills, ...daemonDrills, ...terminalDrills, ...stopDrills];
+export const drills: readonly Drill[] = [
+  ...escapeeDrills,
+  ...daemonDrills,
+  ...deletionDrills,
+  ...terminalDrills,
+  ...stopDrills,
+];
 
 export interface DrillOptions {
   /** The drills whose names begin so, in whatever case; without it all. */

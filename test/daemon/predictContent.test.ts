@@ -73,6 +73,35 @@ const rows: readonly Row[] = [
     },
   ],
   [
+    'work that came into the target together with changes of others, in the same file as well',
+    [],
+    (spot) => {
+      const lines = (first: string, last: string) => [first, ...'bcdefghijk', last, ''].join('\n');
+      commit({ path: spot.repo }, `long-${spot.generationId}`, lines('a', 'l'));
+      git(spot.path, 'merge', '-q', '--ff-only', 'main');
+      commit(spot, `long-${spot.generationId}`, lines('first', 'l'));
+      put({ path: spot.repo }, `beside-${spot.generationId}`);
+      commit({ path: spot.repo }, `long-${spot.generationId}`, lines('first', 'last'));
+    },
+  ],
+  [
+    'work of which the target has only a part',
+    ['unmerged_commits'],
+    (spot) => {
+      put(spot, `half-${spot.generationId}`);
+      commit(spot, `whole-${spot.generationId}`);
+      commit({ path: spot.repo }, `half-${spot.generationId}`);
+    },
+  ],
+  [
+    'a removal that the target has not followed',
+    ['unmerged_commits'],
+    (spot) => {
+      git(spot.path, 'rm', '-q', 'README.md');
+      git(spot.path, 'commit', '-qm', 'remove');
+    },
+  ],
+  [
     'a branch that was merged as it is',
     [],
     (spot) => {
@@ -385,19 +414,27 @@ describe('a prediction names what protects', () => {
     expect(shown.lifecycle).toBe('closing');
   });
 
-  it('says where work is kept, and by which of the three comparisons', async () => {
+  it('says where work is kept, and by which of the comparisons', async () => {
     const spot = await daemon.spot((one) => void commit(one, `kept-${one.generationId}`));
+    const name = `kept-${spot.generationId}`;
     const { blockers } = await daemon.predict(spot);
     const head = git(spot.path, 'rev-parse', 'HEAD');
-    expect(blockers[0]).toMatchObject({ named: [`${head.slice(0, 12)} change kept-${spot.generationId}`], count: 1 });
+    expect(blockers[0]).toMatchObject({ named: [`${head.slice(0, 12)} change ${name}`], count: 1 });
     expect(blockers[0]!.evidenceIds[0]).toBe(head);
-    squash(spot);
-    expect((await daemon.predict(spot)).content).toMatchObject({ head, kept: { how: 'merge', in: 'refs/heads/main' } });
-    commit({ path: spot.repo }, `kept-${spot.generationId}`, 'changed again\n');
-    const { kept } = (await daemon.predict(spot)).content;
-    expect(kept).toEqual({ how: 'patches', in: git(spot.repo, 'rev-parse', 'HEAD~1') });
-    git(spot.repo, 'update-ref', 'refs/remotes/origin/kept', head);
-    expect((await daemon.predict(spot)).content.kept).toEqual({ how: 'reachable', in: 'refs/remotes/origin/kept' });
+    const kept = async () => (await daemon.predict(spot)).content.kept;
+    put({ path: spot.repo }, `beside-${name}`);
+    commit({ path: spot.repo }, name);
+    expect(await kept()).toEqual({ how: 'merge', in: 'refs/heads/main' });
+    git(spot.repo, 'reset', '-q', '--hard', 'HEAD~1');
+    const picked = commit({ path: spot.repo }, name);
+    expect(await kept()).toEqual({ how: 'patches', in: picked });
+    commit(spot, name, 'and more\n');
+    expect(await kept()).toBeNull();
+    git(spot.repo, 'reset', '-q', '--hard', 'HEAD~1');
+    const squashed = commit({ path: spot.repo }, name, 'and more\n');
+    expect(await kept()).toEqual({ how: 'squash', in: squashed });
+    git(spot.repo, 'update-ref', 'refs/remotes/origin/kept', spot.branch);
+    expect(await kept()).toEqual({ how: 'reachable', in: 'refs/remotes/origin/kept' });
   });
 
   it('does not count the branch of a worktree that may be cleaned up as well', async () => {

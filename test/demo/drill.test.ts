@@ -36,7 +36,7 @@ describe('custody drill', () => {
     const { data } = json(ended);
     expect(data).toMatchObject({ passed: true, removed: true });
     const names = data.drills.map(({ name }: { name: string }) => name);
-    expect(names).toEqual(['D1a-wait', 'D1a', 'D1b', 'D2a', 'D2b', 'D3', 'D6', 'D11', 'D10']);
+    expect(names).toEqual(['D1a-wait', 'D1a', 'D1b', 'D2a', 'D2b', 'D3', 'D4', 'D6', 'D11', 'D10']);
     for (const one of data.drills) {
       expect(one).toMatchObject({ ok: true });
       expect(one.observed.length).toBeGreaterThan(0);

@@ -10,6 +10,7 @@
  */
 import { type GitLooks, LookFailed, type Repository } from './gitLook.ts';
 import type { Reference } from './references.ts';
+import { type Changes, mergeChangesNothing, parseBatch, parseChanges } from './trialMerge.ts';
 
 export type How = 'reachable' | 'patches' | 'squash' | 'merge';
 
@@ -35,9 +36,12 @@ export interface Question {
 export const mostCommits = 100;
 /** Newest commits of the targets whose patches are compared. */
 const mostCompared = 2_000;
-/** Trial merges. */
+/** Branches that it is merged with on trial. */
 const mostTargets = 6;
 const patchBytes = 32 * 1_048_576;
+const changesBytes = 32 * 1_048_576;
+const contentBytes = 32 * 1_048_576;
+const statuses = Array.from({ length: 255 }, (_, at) => at + 1);
 
 /** Throws LookFailed. */
 export async function containmentOf(looks: GitLooks, objects: Repository, question: Question): Promise<Containment> {
@@ -46,7 +50,7 @@ export async function containmentOf(looks: GitLooks, objects: Repository, questi
   const kept =
     own.length === 0
       ? await asking.reachable()
-      : ((await asking.merged()) ?? (own.length > mostCommits ? null : await asking.patched(own)));
+      : ((own.length > mostCommits ? null : await asking.patched(own)) ?? (await asking.merged()));
   return { kept, own, evidenceIds: asking.evidenceIds };
 }
 
@@ -81,23 +85,35 @@ class Asking {
 
   async merged(): Promise<Containment['kept']> {
     const targets = this.#staying.filter(({ tree }, at, all) => all.findIndex((one) => one.tree === tree) === at);
-    for (const { name, commit, tree } of targets.slice(0, mostTargets)) {
-      // 1 is a conflict; 128 is said where the two have nothing in common.
-      const args = ['merge-tree', '--write-tree', '--no-messages', commit, this.#tip];
-      const { code, stdout } = await this.#answer(args, { answers: [1, 128] });
-      if (code !== 0 || stdout.toString('latin1').split('\n')[0] !== tree) continue;
-      if (await this.#changesSomething(commit)) return { how: 'merge', in: name };
+    for (const { name, commit } of targets.slice(0, mostTargets)) {
+      const base = await this.#mergeBase(commit);
+      if (base === undefined) continue;
+      const sides = { ours: await this.#changes(base, commit), theirs: await this.#changes(base, this.#tip) };
+      if (await mergeChangesNothing(sides, this)) return { how: 'merge', in: name };
     }
     return null;
   }
 
-  /** Commits that cancel each other out leave nothing to merge, and are in no other branch for that. */
-  async #changesSomething(target: string): Promise<boolean> {
-    const base = await this.#mergeBase(target);
-    if (base === undefined) return false;
-    const { stdout } = await this.#answer(['rev-parse', `${base}^{tree}`, `${this.#tip}^{tree}`], {});
-    const [before, after] = stdout.toString('latin1').split('\n');
-    return before !== after;
+  async #changes(base: string, commit: string): Promise<Changes> {
+    const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', base, commit];
+    return parseChanges(await this.#ask(args, { largestBytes: changesBytes }));
+  }
+
+  async contentOf(blobs: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+    const all = await this.#ask(['cat-file', '--batch'], { stdin: lines(blobs), largestBytes: contentBytes });
+    return parseBatch(all);
+  }
+
+  /** Files in the directory where objects are asked for; undefined where the sides contradict each other. */
+  async mergeOf(files: { readonly ours: string; readonly base: string; readonly theirs: string }) {
+    const args = ['merge-file', '--stdout', '--quiet', files.ours, files.base, files.theirs];
+    // Up to 127 conflicts are counted, and 255 is said of what is no text (git-merge-file(1)).
+    const { code, stdout } = await this.#answer(args, { answers: statuses, largestBytes: contentBytes });
+    return code === 0 ? stdout : undefined;
+  }
+
+  get directory(): string {
+    return this.#objects.gitDir;
   }
 
   async #mergeBase(target: string): Promise<string | undefined> {

@@ -1,7 +1,6 @@
 /**
  * A repository of our own that has the objects of another one and nothing else of it: no configuration, no attributes, no
- * replaced or grafted commits, no merge or diff drivers. Questions about objects alone are asked there, and what a trial
- * merge writes stays there.
+ * replaced or grafted commits, no merge or diff drivers. Questions about objects alone are asked there.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

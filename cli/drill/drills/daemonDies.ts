@@ -27,7 +27,7 @@ async function waiting(drilling: Drilling): Promise<Waiting> {
   return { place, run, guardianPid, workloadPid, launches, letGo: () => writeFile(go, '') };
 }
 
-async function killDaemon({ installation, interruption }: Drilling): Promise<number> {
+export async function killDaemon({ installation, interruption }: Drilling): Promise<number> {
   const { pid } = await installation.start();
   await killAtOnce(pid);
   await eventually(interruption.signal, 'the daemon is gone', async () => (await living([pid])).length === 0);
