@@ -84,7 +84,7 @@ class Batch {
     const known = this.#known(runId);
     if (known === 'corrupt') return refused('actor_corrupt');
     const placing = 'place' in note && note.place !== null ? placingOf(note.place, note) : undefined;
-    const meaning = told(note, { installationId, adapter, known, placing });
+    const meaning = told(note, { installationId, runId, adapter, known, placing });
     if (meaning.identity !== undefined && this.#isTaken(meaning.identity, runId)) return refused('identity_conflict');
     const outcome = host.submit(meaning.drafts).then((outcomes) => ({ note, runId, ...summary(outcomes) }));
     this.#remember(meaning);

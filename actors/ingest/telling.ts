@@ -26,6 +26,8 @@ export interface KnownRun {
 
 export interface Telling {
   readonly installationId: string;
+  /** Of the run that the note is about (names.ts). */
+  readonly runId: RunId;
   readonly adapter: Pick<LinuxAdapter, 'identityFrom'>;
   /** Undefined: nothing is known of the run. */
   readonly known: KnownRun | undefined;
@@ -46,8 +48,7 @@ export interface Told {
   readonly identity: string | undefined;
 }
 
-export function told(note: Note, { installationId, adapter, known, placing }: Telling): Told {
-  const runId = runIdOf({ installationId, producer: note.producer, run: note.run });
+export function told(note: Note, { installationId, runId, adapter, known, placing }: Telling): Told {
   const identity = note.type === 'run.bind' ? identityOf(note, adapter) : undefined;
   const about: About = { note, runId, placing, retryOf: retryOf(note, installationId) };
   return {

@@ -30,8 +30,11 @@ export interface ObservedRuns {
   /** As DueSource: keys are row keys of runs, padded so that they sort. */
   due(cursor: string | null, limit: number): readonly DueProcess[];
   deliver(observed: readonly Observed[]): Promise<void>;
-  /** Writes what `deliver` has kept back. They are no evidence: whoever dies before it loses only when something was seen. */
-  flush(): void;
+  /**
+   * Writes what `deliver` has kept back, and in the same commit whatever `also` writes. It is no evidence: whoever dies
+   * before it loses only when something was seen.
+   */
+  flush(also?: () => void): void;
   /** Due and left alone since the last call of this, because they pause after an unknown. */
   paused(): number;
 }
@@ -93,7 +96,7 @@ export function createObservedRuns(parts: ObservedRunsParts): ObservedRuns {
   return {
     due,
     deliver,
-    flush: () => rows.flush(),
+    flush: (also) => rows.flush(also),
     paused() {
       const count = paused;
       paused = 0;
@@ -137,12 +140,13 @@ class FreshnessRows {
     if (clock.monoMs() - this.#flushedMonoMs >= freshnessRowMs) this.flush();
   }
 
-  flush(): void {
+  flush(also?: () => void): void {
     const { store, clock } = this.#parts;
     this.#flushedMonoMs = clock.monoMs();
-    if (this.#pending.size === 0) return;
+    if (this.#pending.size === 0 && also === undefined) return;
     store.write(() => {
       for (const [row, seen] of this.#pending) store.freshness.put(row, seen);
+      also?.();
     });
     this.#pending.clear();
   }

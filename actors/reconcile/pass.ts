@@ -44,7 +44,6 @@ export async function reconcileOnce(request: PassRequest): Promise<PassReport> {
   const { due, deliver } = runs;
   const events = await observeOnce({ adapter, clock, due, deliver, batch, timeBudgetMs, countBudget, cursor });
   const failure = events.find((event) => event.type === 'deliveryFailed');
-  runs.flush();
   if (failure) throw failure.error;
   const report = reportOf(events, { paused: runs.paused(), elapsedMs: clock.monoMs() - startedMonoMs });
   record(request, events, report);
@@ -75,10 +74,10 @@ function reportOf(events: readonly LaneEvent[], rest: Pick<PassReport, 'paused' 
 }
 
 /** The cursor moves only with a pass that came to its end; a batch that is looked at twice changes nothing. */
-function record({ store, clock }: PassRequest, events: readonly LaneEvent[], report: PassReport): void {
+function record({ runs, store, clock }: PassRequest, events: readonly LaneEvent[], report: PassReport): void {
   const ended = events.find((event) => event.type === 'passEnded');
   const { reads, lookedAt, paused: deferred, outcomes, elapsedMs } = report;
-  store.write(() => {
+  runs.flush(() => {
     if (ended) store.meta.set(cursorRow, ended.cursor ?? '');
     const elapsedUs = Math.round(elapsedMs * 1_000);
     store.passes.add({ wallMs: clock.now().wallMs, elapsedUs, reads, lookedAt, deferred, outcomes });
