@@ -254,14 +254,14 @@ export const parameters = {
     maximum: 1_000_000,
     description: 'How old an event has to be before it may leave the journal.',
   },
-  checkpointRows: {
+  journalStepRows: {
     default: 500,
     unit: 'events',
     minimum: 1,
     maximum: 10_000,
     description: 'How many events one step of a checkpoint looks at; other writes wait for one step at most.',
   },
-  checkpointStepMs: {
+  journalStepMs: {
     default: 20,
     unit: 'ms',
     minimum: 1,

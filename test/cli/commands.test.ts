@@ -160,7 +160,7 @@ describe('every command answers one JSON object', () => {
 
   it('journal checkpoint and forget-ids, artifacts retire (RET-01, RET-03, RET-04)', async () => {
     const planned = (await ask('journal', 'checkpoint', '--dry-run')).data;
-    expect(planned).toMatchObject({ dryRun: true, removed: { events: 0 }, kept: { young: expect.any(Number) } });
+    expect(planned).toMatchObject({ dryRun: true, removed: { events: 0 }, kept: { not_over: expect.any(Number) } });
     expect((await ask('journal', 'checkpoint')).data).toMatchObject({ dryRun: false, range: null });
     expect((await here.custody(['journal', 'checkpoint', '--dry-run'])).stdout).toMatch(/would go +0 events/);
     const forgotten = (await ask('journal', 'forget-ids', '--keep-starts', '99', '--dry-run')).data;

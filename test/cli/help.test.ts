@@ -20,6 +20,7 @@ sessions tail <session>, sessions screen <session>, sessions export <session>, s
 sessions resize <session> <size>, sessions stop <session>
 agent result, agent need-input [reason], agent boundary <name>, agent goal
 note reserve <run>, note bind <run>, note worktree <run> <dir>, note exit <run>, note path
+journal checkpoint, journal forget-ids, artifacts retire
 contract verify`
   .replace('init doctor config version', 'init, doctor, config, version')
   .split(/,\s*|\n/);

@@ -14,7 +14,7 @@ import { guardianOf, opened, over, shows, transcriptOf } from './support/termina
 const env = {
   CUSTODY_JOURNAL_AGE_HOURS: '0',
   CUSTODY_JOURNAL_NEWEST_EVENTS: '1',
-  CUSTODY_CHECKPOINT_ROWS: '5',
+  CUSTODY_JOURNAL_STEP_ROWS: '5',
   CUSTODY_ARTIFACT_AGE_HOURS: '0',
 };
 

@@ -18,7 +18,12 @@ async function lane(more: Readonly<Record<string, string>> = {}) {
   const past = new History(newStore());
   const { store, host } = past;
   const places = placesOf({ stateDir: store.stateDir, env: { HOME: store.stateDir } });
-  const env = { CUSTODY_JOURNAL_ROWS: '1000', CUSTODY_JOURNAL_AGE_HOURS: '0', CUSTODY_CHECKPOINT_ROWS: '100', ...more };
+  const env = {
+    CUSTODY_JOURNAL_ROWS: '1000',
+    CUSTODY_JOURNAL_AGE_HOURS: '0',
+    CUSTODY_JOURNAL_STEP_ROWS: '100',
+    ...more,
+  };
   const { config } = loadConfig(places, env);
   const clock = new FakeClock();
   const root = createActor(rootMachine, { input: { pausedBefore: false } }).start();

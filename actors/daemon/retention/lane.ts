@@ -86,7 +86,7 @@ export class RetentionLane {
     let forgotten = 0;
     await this.#serially(() => {
       const { wallMs } = clock.now();
-      const steps = forgetEventIds({ store, horizon, wallMs, rows: config.checkpointRows, dryRun });
+      const steps = forgetEventIds({ store, horizon, wallMs, rows: config.journalStepRows, dryRun });
       return {
         step() {
           const { done, value } = steps.next();
@@ -116,7 +116,7 @@ export class RetentionLane {
         cutoffWallMs:
           config.journalAgeHours === 0 ? Number.POSITIVE_INFINITY : wallMs - config.journalAgeHours * hourMs,
       },
-      bounds: { rows: config.checkpointRows, ms: config.checkpointStepMs },
+      bounds: { rows: config.journalStepRows, ms: config.journalStepMs },
       monoMs: () => clock.monoMs(),
       wallMs,
       dryRun,
