@@ -96,6 +96,13 @@ describe('custody-archive', () => {
   });
 });
 
+it('a receipt is brought again also where its archive was taken elsewhere since', () => {
+  const worktree = sealedWorktree({ executor: 'custody-archive' });
+  const first = run(worktree);
+  rmSync(worktree.ticket.aside, { recursive: true });
+  expect(run(worktree)).toEqual(first);
+});
+
 describe('from another file system', () => {
   it.each(['custody-remove', 'custody-archive'] as const)('%s works beside the worktree', (executor) => {
     const elsewhere = mkdtemp('/dev/shm/custody-executor-');
@@ -160,10 +167,14 @@ describe('a ticket that does not count', () => {
 
   it('is refused where it is revoked at the moment at which it is begun', () => {
     const worktree = sealedWorktree();
+    const steps: string[] = [];
     const revoke = (name: string) => {
+      steps.push(name);
       if (name === 'begin') changeMark(worktree.ticket.directory, 'live', 'stale');
     };
     expect(thrown(() => run(worktree, { step: revoke }))).toMatchObject({ details: { reason: 'stale_epoch' } });
+    // Not moved and put back: whoever looks meanwhile would not find it.
+    expect(steps.at(-1)).toBe('begin');
     isWhole(worktree);
   });
 });
@@ -353,6 +364,16 @@ describe('what git knows', () => {
     };
     run(worktree, { step: renew });
     expect(existsSync(gitdir)).toBe(false);
+  });
+
+  it('stays where it is no record of a worktree but the repository itself, whatever lies in it', () => {
+    const { dir, git } = sealedWorktree();
+    const path = join(dir, 'separate');
+    const repository = join(dir, 'separate.git');
+    git('init', '-q', `--separate-git-dir=${repository}`, path);
+    writeFileSync(join(repository, 'gitdir'), join(path, '.git\n'));
+    expect(run(ticketFor(dir, path, {})).receipt).toMatchObject({ outcome: 'removed', git: 'none' });
+    expect(existsSync(join(repository, 'HEAD'))).toBe(true);
   });
 
   it('may be pruned meanwhile', () => {
