@@ -13,6 +13,7 @@ goals add <title>, goals list, goals show <goal>, goals queue <goal>, goals canc
 worktrees add <goal>, worktrees list, worktrees show <worktree>, worktrees close <worktree>, worktrees seal <worktree>
 worktrees register <path>, worktrees authority <worktree> <change>, worktrees ticket <worktree>
 worktrees retire <worktree>
+worktrees add <goal>, worktrees list, worktrees show <worktree>, worktrees predict <worktree>, worktrees close <worktree>, worktrees seal <worktree>
 runs exec <goal> <command>, runs list, runs show <run>, runs logs <run>, runs wait <run>, runs stop <run>
 runs result <run>, sessions result <session>
 sessions list, sessions show <session>, sessions attach <session>, sessions send <session> [text]

@@ -41,6 +41,7 @@ describe('for people', () => {
     ['goals', 'show', 'GOAL', '--history', '--evidence'],
     ['worktrees', 'list'],
     ['worktrees', 'show', 'WORKTREE'],
+    ['worktrees', 'predict', 'WORKTREE'],
     ['runs', 'list'],
     ['runs', 'show', 'RUN'],
     ['processes', '--all'],

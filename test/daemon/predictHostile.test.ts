@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseList, parseStatus } from '../../actors/daemon/prediction/worktreeStatus.ts';
 import {
   codesOf,
@@ -37,8 +37,8 @@ beforeAll(async () => {
 afterAll(() => daemon.dispose());
 
 /** A program that says by a file that it was run. */
-function trap(name: string): { readonly program: string; readonly sprung: () => string[] } {
-  const directory = join(daemon.home.dir, name);
+function trap(name: string, { home } = daemon): { readonly program: string; readonly sprung: () => string[] } {
+  const directory = join(home.dir, name);
   mkdirSync(directory);
   const program = join(directory, 'trap');
   writeFileSync(program, `#!/bin/sh\ntouch "${directory}/sprung-$$"\ncat\n`);
@@ -84,19 +84,23 @@ const touched = (path: string): void => utimesSync(path, 1_000_000_000, 1_000_00
 
 describe('a repository that would run programs', () => {
   it('runs none, whatever has to be asked', async () => {
-    const { program, sprung } = trap('trap');
+    // An installation of its own: whatever else is done in this repository would spring the trap.
+    const apart = predictionDaemon();
+    onTestFinished(() => apart.dispose());
+    await apart.start();
+    const { program, sprung } = trap('trap', apart);
     const spots: Spot[] = [];
     for (let at = 0; at < 3; at += 1)
-      spots.push(await daemon.spot((spot) => void commit(spot, `h-${spot.generationId}`)));
+      spots.push(await apart.spot((spot) => void commit(spot, `h-${spot.generationId}`)));
     squash(spots[0]!);
     squash(spots[1]!);
     commit({ path: spots[1]!.repo }, `h-${spots[1]!.generationId}`, 'changed again\n');
     put(spots[2]!, 'README.md', 'stashed\n');
     git(spots[2]!.path, 'stash');
     for (const { path } of spots) touched(join(path, 'README.md'));
-    prepared(join(daemon.home.repo, '.git'), program);
+    prepared(join(apart.home.repo, '.git'), program);
     const found = [];
-    for (const spot of spots) found.push(codesOf(await daemon.predict(spot)));
+    for (const spot of spots) found.push(codesOf(await apart.predict(spot)));
     expect(sprung()).toEqual([]);
     expect(found).toEqual([[], [], ['stash', 'unmerged_commits']]);
     // The trap itself is one: the same question, asked plainly.
@@ -262,34 +266,5 @@ describe('names', () => {
       head: null,
       branch: null,
     });
-  });
-});
-
-describe('size', () => {
-  it('20 000 files are looked at in seconds', async () => {
-    const { repo } = daemon.home;
-    const files = Array.from(
-      { length: 20_000 },
-      (_, at) => `M 100644 inline d${at % 100}/f${at}\ndata 2\n${at % 10}\n`,
-    );
-    const from = `from ${git(repo, 'rev-parse', 'HEAD')}\n`;
-    const input = `commit refs/heads/main\ncommitter T <t@example.org> 1 +0000\ndata 0\n${from}${files.join('')}`;
-    execFileSync('git', ['fast-import', '--quiet', '--force'], { cwd: repo, input });
-    git(repo, 'reset', '-q', '--hard');
-    const spot = await daemon.spot(mergedWork);
-    const prediction = await daemon.predict(spot);
-    expect(prediction).toMatchObject({ eligible: true });
-    expect(prediction.elapsedMs).toBeLessThan(20_000);
-  });
-
-  it('more names than are read protect, and are not kept', async () => {
-    const spot = await daemon.spot((one) => {
-      mergedWork(one);
-      const long = 'x'.repeat(230);
-      for (let at = 0; at < 40_000; at += 1) writeFileSync(join(one.path, `${long}${at}`), '');
-    });
-    const prediction = await daemon.predict(spot);
-    expect(codesOf(prediction)).toEqual(['inspection_failed']);
-    expect(prediction.blockers[0]!.detail).toBe('git status has more to say than is read');
   });
 });
