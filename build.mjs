@@ -11,7 +11,7 @@ const fullCommandLine = {
   name: 'full-command-line',
   setup({ onResolve }) {
     for (const name of ['full', 'observe'])
-      onResolve({ filter: new RegExp(`^\\./${name}\\.ts$`) }, () => ({ path: `./${name}.js`, external: true }));
+      onResolve({ filter: new RegExp(`^\\.\\.?/${name}\\.ts$`) }, () => ({ path: `./${name}.js`, external: true }));
   },
 };
 
@@ -57,6 +57,7 @@ if (existsSync(join(root, 'cli'))) {
     splitting: true,
     format: 'esm',
     banner,
+    plugins: [fullCommandLine],
   });
   // By itself and in one piece, so that what it holds can be told (INT-03).
   const observe = await build({

@@ -8,7 +8,7 @@ import { selectAdapter } from '../actors/observe/select.ts';
 import { placesOf } from '../actors/runtime/places.ts';
 import { endWithReader } from './closedReader.ts';
 import { failureOf } from './failure.ts';
-import { addGlobalOptions } from './globalOptions.ts';
+import { addGlobalOptions, example } from './globalOptions.ts';
 import { type Run, registerObserve } from './observe/commands.ts';
 import type { Platform } from './observe/observer.ts';
 import { Output } from './output.ts';
@@ -56,6 +56,7 @@ export async function main(typed: readonly string[]): Promise<void> {
     .exitOverride()
     .configureOutput({ writeErr: () => undefined, outputError: () => undefined });
   registerObserve(program, run);
+  example(program, 'custody observe reconcile --once', 'custody observe status --json');
   addGlobalOptions(program);
   const parent = new Command('custody').addCommand(program);
   try {

@@ -11,6 +11,7 @@ import { registerDrill } from './commands/drill.ts';
 import { registerEvents } from './commands/events.ts';
 import { registerGoals } from './commands/goals.ts';
 import { registerNote } from './commands/note.ts';
+import { registerObserve } from './commands/observe.ts';
 import { registerRecover } from './commands/recover.ts';
 import { registerRepos } from './commands/repos.ts';
 import { registerArtifacts, registerJournal } from './commands/retention.ts';
@@ -36,6 +37,7 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['runs'], registerRuns],
   [['sessions'], registerSessions],
   [['agent'], registerAgent],
+  [['observe'], registerObserve],
   [['events'], registerEvents],
   [['journal'], registerJournal],
   [['artifacts'], registerArtifacts],

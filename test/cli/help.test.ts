@@ -10,16 +10,17 @@ service install, service uninstall, service status
 status, processes, next, recover, events, backup <file>, pause, resume, drain, demo, drill [name], completions <shell>
 repos add [path], repos list
 goals add <title>, goals list, goals show <goal>, goals queue <goal>, goals cancel <goal>
-worktrees add <goal>, worktrees list, worktrees show <worktree>, worktrees close <worktree>, worktrees seal <worktree>
+worktrees predict <worktree>
 worktrees register <path>, worktrees authority <worktree> <change>, worktrees ticket <worktree>
 worktrees retire <worktree>
-worktrees add <goal>, worktrees list, worktrees show <worktree>, worktrees predict <worktree>, worktrees close <worktree>, worktrees seal <worktree>
+worktrees add <goal>, worktrees list, worktrees show <worktree>, worktrees close <worktree>, worktrees seal <worktree>
 runs exec <goal> <command>, runs list, runs show <run>, runs logs <run>, runs wait <run>, runs stop <run>
 runs result <run>, sessions result <session>
 sessions list, sessions show <session>, sessions attach <session>, sessions send <session> [text]
 sessions tail <session>, sessions screen <session>, sessions export <session>, sessions wait <session>
 sessions resize <session> <size>, sessions stop <session>
 agent result, agent need-input [reason], agent boundary <name>, agent goal
+observe [words]
 note reserve <run>, note bind <run>, note worktree <run> <dir>, note exit <run>, note path
 journal checkpoint, journal forget-ids, artifacts retire
 contract verify`

@@ -1,0 +1,30 @@
+/** observe: named here for help and completions; what it does is a program of its own (cli/observe.ts). */
+import type { Command } from 'commander';
+import { globalsOf } from '../action.ts';
+import { example } from '../globalOptions.ts';
+import type { GlobalOptions } from '../invocation.ts';
+
+export function registerObserve(program: Command): void {
+  example(
+    program
+      .command('observe')
+      .description('watch what others launch, and have no power over it: ingest, reconcile, status')
+      .argument('[words...]', 'what to do, and its options; custody observe --help tells more')
+      .allowUnknownOption()
+      .passThroughOptions()
+      .action(async (words: readonly string[], _: unknown, command: Command) => {
+        const { main } = await import('../observe.ts');
+        await main([...words, ...spelled(globalsOf(command))]);
+      }),
+    'custody observe reconcile --once',
+    'custody observe status',
+  );
+}
+
+/** Global options that stood before the command, as words behind it. */
+const spelled = ({ json, quiet, color, stateDir }: GlobalOptions): readonly string[] => [
+  ...(json ? ['--json'] : []),
+  ...(quiet ? ['--quiet'] : []),
+  ...(color === false ? ['--no-color'] : []),
+  ...(stateDir === undefined ? [] : ['--state-dir', stateDir]),
+];
