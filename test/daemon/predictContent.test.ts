@@ -1,6 +1,7 @@
 /** What a worktree has that is kept nowhere else: every fact that protects it, on real repositories (WT-06, D4). */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -48,6 +49,14 @@ const rows: readonly Row[] = [
     (spot) => {
       commit({ path: spot.repo }, `others-${spot.generationId}`);
       git(spot.path, 'merge', '-q', '--ff-only', 'main');
+    },
+  ],
+  [
+    'a branch that was reset to where it began',
+    ['no_work_yet'],
+    (spot) => {
+      commit(spot, 'gone');
+      git(spot.path, 'reset', '-q', '--hard', 'HEAD~1');
     },
   ],
   ['an unpushed commit', ['unmerged_commits'], (spot) => void commit(spot, 'wip')],
@@ -441,6 +450,31 @@ describe('a prediction names what protects', () => {
     const first = await daemon.spot((spot) => void commit(spot, `both-${spot.generationId}`));
     const second = await daemon.spot(({ path }) => void git(path, 'reset', '-q', '--hard', first.branch));
     for (const spot of [first, second]) expect(codesOf(await daemon.predict(spot))).toEqual(['unmerged_commits']);
+  });
+
+  it('has nothing hidden by an exclude file that the configuration names', async () => {
+    const spot = await daemon.spot(mergedWork);
+    const excludes = join(daemon.home.dir, 'excludes');
+    writeFileSync(excludes, '*\n');
+    git(spot.repo, 'config', 'core.excludesFile', excludes);
+    put(spot, 'hidden');
+    try {
+      expect(codesOf(await daemon.predict(spot))).toEqual(['untracked_files']);
+    } finally {
+      git(spot.repo, 'config', '--unset', 'core.excludesFile');
+    }
+  });
+
+  it('says so when something is changed while it is looked at', async () => {
+    const spot = await daemon.spot(mergedWork);
+    const fifo = join(spot.path, '.gitignore');
+    execFileSync('mkfifo', [fifo]);
+    const predicting = daemon.predict(spot);
+    // Git reads it now, and goes on when it is closed.
+    const ignoring = await open(fifo, 'w');
+    writeFileSync(join(gitDirOf(spot), 'locked'), '');
+    await ignoring.close();
+    expect(codesOf(await predicting)).toEqual(['changed_while_looking']);
   });
 
   it('has ignored files protect where that is asked for, and counts them where it is not', async () => {
