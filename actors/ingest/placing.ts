@@ -2,15 +2,16 @@
 import type { GenerationId } from '../../machines/ids.ts';
 import type { Note, Place } from '../../machines/note.ts';
 import type { Store } from '../../persistence/store.ts';
+import type { CoverageGap } from '../../persistence/tables/coverageGaps.ts';
 import type { Host } from '../host/api.ts';
 import { generationAt, registrationOf, replacementsAt } from '../runtime/generations.ts';
 import { gapDraft } from './coverage.ts';
-import { generationIdOf } from './names.ts';
+import { generationIdOf, runIdOf } from './names.ts';
 import type { Placing } from './telling.ts';
 
 interface Parts {
   readonly host: Host;
-  readonly store: Pick<Store, 'coverageGaps'>;
+  readonly store: Pick<Store, 'coverageGaps' | 'write'>;
   readonly installationId: string;
 }
 
@@ -24,8 +25,10 @@ export const placingIn =
   (place: Place, note: Note): Placing => {
     const found = generationAt(host, place);
     if (found !== undefined) {
+      const { generationId: known } = found.context;
       const isControlledHere = !found.matches({ authority: 'observe' });
-      return { generationId: found.context.generationId, isControlledHere, drafts: [] };
+      const drafts = isControlledHere ? [gapDraft(known, strangerIn(store, installationId, note))] : [];
+      return { generationId: known, isControlledHere, drafts };
     }
     const generationId = generationIdOf(installationId, note);
     const registration = registrationOf({ generationId, place, origin: 'observed', controller: note.producer, by });
@@ -35,6 +38,28 @@ export const placingIn =
       drafts: [registration, ...inheritedGaps(store, generationId), ...replacementsAt(host, place, by)],
     };
   };
+
+/**
+ * Somebody else's run works where this program is in control: nobody can prove its end here, so it keeps the worktree from
+ * its seal as a gap does (WT-04). The row comes first; the note is not taken before the event is, and finds it again.
+ */
+function strangerIn(store: Parts['store'], installationId: string, note: Note): CoverageGap {
+  const { producer, run, at } = note;
+  const gap = {
+    gapId: `stranger:${runIdOf({ installationId, producer, run })}`,
+    producer,
+    kind: 'foreign_run',
+    fromWallMs: at.wallMs,
+    toWallMs: at.wallMs,
+    count: 1,
+    bootId: at.bootId,
+  };
+  // A repeated note, or another one about the same run, finds it there.
+  return store.write(() => {
+    store.coverageGaps.record(gap);
+    return store.coverageGaps.find(gap.gapId) ?? gap;
+  });
+}
 
 /** A note that was lost before may have been about this very directory. */
 function inheritedGaps(store: Parts['store'], generationId: GenerationId) {

@@ -16,7 +16,7 @@ export interface Placing {
   readonly generationId: GenerationId;
   /** This program controls it, so that nobody else's run can be noted there (PROMO-01). */
   readonly isControlledHere: boolean;
-  /** What registers it, when it is not known yet. */
+  /** What registers it, when it is not known yet, or tells it of a stranger, when it is controlled here. */
   readonly drafts: readonly Draft[];
 }
 
@@ -106,7 +106,8 @@ function placed({ note, runId, placing, retryOf }: About, known: KnownRun): Draf
     drafts.push(draft('reservation.reported', { to: ['run', runId], payload, by }));
   }
   const generationId = placeOf(placing);
-  if (placing === undefined || generationId === null) return drafts;
+  if (placing === undefined) return drafts;
+  if (generationId === null) return [...placing.drafts, ...drafts];
   if (note.type !== 'run.place' && known.generationId === generationId) return drafts;
   return [
     ...placing.drafts,

@@ -30,6 +30,7 @@ export interface CoverageGapsTable {
   record(gap: CoverageGap): boolean;
   /** False when it is closed already, or unknown. */
   close(gapId: string, by: string, wallMs: number): boolean;
+  find(gapId: string): RecordedGap | undefined;
   open(page?: Page): readonly RecordedGap[];
   list(page?: Page): readonly RecordedGap[];
   count(): { readonly recorded: number; readonly open: number };
@@ -46,6 +47,7 @@ export function createCoverageGapsTable(connection: Connection): CoverageGapsTab
   const open = connection.prepare(
     `SELECT ${columns} FROM coverage_gaps WHERE closed_by IS NULL AND gap > ? ORDER BY gap LIMIT ?`,
   );
+  const find = connection.prepare(`SELECT ${columns} FROM coverage_gaps WHERE gap_id = ?`);
   const list = connection.prepare(`SELECT ${columns} FROM coverage_gaps WHERE gap > ? ORDER BY gap LIMIT ?`);
   const count = connection.prepare(
     'SELECT count(*) AS recorded, coalesce(sum(closed_by IS NULL), 0) AS open FROM coverage_gaps',
@@ -55,6 +57,7 @@ export function createCoverageGapsTable(connection: Connection): CoverageGapsTab
     record: ({ gapId, producer, kind, fromWallMs, toWallMs, count: missing, bootId }) =>
       record.run(gapId, producer, kind, fromWallMs, toWallMs, missing, bootId).changes === 1,
     close: (gapId, by, wallMs) => close.run(by, wallMs, gapId).changes === 1,
+    find: (gapId) => find.get(gapId) as RecordedGap | undefined,
     open: (page = {}) => open.all(page.after ?? 0, limitOf(page)) as RecordedGap[],
     list: (page = {}) => list.all(page.after ?? 0, limitOf(page)) as RecordedGap[],
     count: () => count.get() as { recorded: number; open: number },

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { closeGapsOfEarlierBoots } from '../../actors/ingest/coverage.ts';
 import { draft } from '../../actors/runtime/submission.ts';
 import type { Note } from '../../machines/note.ts';
-import { bind, exit, job, noting, place, put, reserve, type Said, testIntake } from './support/notes.ts';
+import { bind, bootId, exit, job, noting, place, put, reserve, type Said, testIntake } from './support/notes.ts';
 
 const soak = process.env.CUSTODY_SOAK === '1';
 
@@ -151,7 +152,7 @@ describe('WT-01, PROMO-01: where a run works', () => {
   });
 
   it('is noted nowhere when this program controls it', async () => {
-    const { take, host, run, generations } = testIntake();
+    const { take, host, store, run, generations } = testIntake();
     const payload = {
       generationId: 'W1' as never,
       path: place.path,
@@ -169,10 +170,17 @@ describe('WT-01, PROMO-01: where a run works', () => {
       draft('authority.granted', { to, payload: { requestId: 'q', actor: 'test', gateReport: null }, by: 'test' }),
     ]);
     const note = noting();
-    expect(await take([note(reserve()), note(bind())])).toEqual(['changed', 'changed']);
+    expect(await take([note(reserve()), note(bind()), note(put())])).toEqual(['changed', 'changed', 'duplicate']);
     expect(run()?.context).toMatchObject({ generationId: null, gaps: ['place_controlled_here'] });
     expect(generations()).toHaveLength(1);
     expect(generations()[0]?.context.noted).toEqual({});
+    // And keeps it from its seal until this boot is over (WT-04).
+    expect(generations()[0]?.context.coverageGaps).toEqual({ recorded: 1, open: [`stranger:${run()?.context.runId}`] });
+    expect(store.coverageGaps.open()).toMatchObject([{ kind: 'foreign_run', producer: 'shell', bootId }]);
+    await closeGapsOfEarlierBoots({ host, store }, { bootId, wallMs: 1 });
+    expect(generations()[0]?.context.coverageGaps.open).toHaveLength(1);
+    await closeGapsOfEarlierBoots({ host, store }, { bootId: 'a later one', wallMs: 1 });
+    expect(generations()[0]?.context.coverageGaps.open).toEqual([]);
   });
 });
 
