@@ -14,6 +14,7 @@ import { backup, drainWork, pause, resume, stopDaemon } from './commands/lifecyc
 import { runLogs } from './commands/logs.ts';
 import {
   observeAccount,
+  observeCoverage,
   observeProgress,
   observeReconcile,
   observeSpool,
@@ -118,6 +119,7 @@ const handlers: Handlers = {
   'observe.takeSpool': observeSpool,
   'observe.reconcile': observeReconcile,
   'observe.status': observeStatusNow,
+  'observe.coverage': observeCoverage,
 };
 
 async function verify(context: ServingContext): Promise<Answer<CallResults['contract.verify']>> {

@@ -12,6 +12,7 @@ import { type NoteSink, storeSink } from '../ingest/sink.ts';
 import { type SpoolReport, takeSpool } from '../ingest/takeSpool.ts';
 import type { Clock } from '../observe/clock.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
+import { type CoverageReport, type CoverageRequest, coverageReport } from './coverage.ts';
 import { createObservedRuns, type ObservedRuns } from './observedRuns.ts';
 import { type PassReport, reconcileOnce } from './pass.ts';
 import { type ObserveStatus, observeStatus } from './status.ts';
@@ -46,6 +47,7 @@ export interface Observer {
   takeSpool(maxCount: number): Promise<SpoolReport>;
   reconcile(bounds: Bounds): Promise<ReconcileReport>;
   status(): ObserveStatus;
+  coverage(request: CoverageRequest): CoverageReport;
 }
 
 export function createObserver(parts: ObserverParts): Observer {
@@ -66,5 +68,6 @@ export function createObserver(parts: ObserverParts): Observer {
       return { spool, pass, gapsClosed };
     },
     status: () => observeStatus(parts),
+    coverage: (request) => coverageReport(parts, request),
   };
 }

@@ -19,6 +19,17 @@ export function registerObserve(program: Command): void {
     'custody observe reconcile --once',
     'custody observe status',
   );
+  example(
+    program
+      .command('coverage')
+      .description('what launchers noted and was lost, and which worktrees that leaves in doubt')
+      .option('--all', 'also gaps that are closed')
+      .action(async ({ all = false }: { readonly all?: boolean }, command: Command) => {
+        const { main } = await import('../observe.ts');
+        await main(['coverage', ...(all ? ['--all'] : []), ...spelled(globalsOf(command))]);
+      }),
+    'custody coverage',
+  );
 }
 
 /** Global options that stood before the command, as words behind it. */

@@ -1,6 +1,7 @@
 /** What the observe commands ask for, whoever answers: this process, or the daemon that has the store. */
 import type { NoteSink } from '../../actors/ingest/sink.ts';
 import type { SpoolReport } from '../../actors/ingest/takeSpool.ts';
+import type { CoverageReport, CoverageRequest } from '../../actors/reconcile/coverage.ts';
 import type { Bounds, ReconcileReport } from '../../actors/reconcile/observer.ts';
 import type { ObserveStatus } from '../../actors/reconcile/status.ts';
 
@@ -9,4 +10,5 @@ export interface AnyObserver {
   takeSpool(maxCount: number): Promise<SpoolReport>;
   reconcile(bounds: Bounds): Promise<ReconcileReport>;
   status(): Promise<ObserveStatus>;
+  coverage(request: CoverageRequest): Promise<CoverageReport>;
 }

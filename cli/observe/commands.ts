@@ -8,7 +8,7 @@ import { OperatingError } from '../../actors/runtime/operatingError.ts';
 import { usage } from '../failure.ts';
 import { example } from '../globalOptions.ts';
 import type { Answer, Output } from '../output.ts';
-import { ingestLines, reconcileLines, spoolLines, statusLines } from '../print/observe.ts';
+import { coverageLines, ingestLines, reconcileLines, spoolLines, statusLines } from '../print/observe.ts';
 import { type Here, withObserver } from './observer.ts';
 
 export interface Asked {
@@ -50,6 +50,19 @@ export function registerObserve(program: Command, run: Run): void {
       .action(run(status)),
     'custody observe status --json',
   );
+  example(
+    program
+      .command('coverage')
+      .description('what was lost, by producer and window, and which worktrees that leaves in doubt')
+      .option('--all', 'also gaps that are closed')
+      .action(run(coverage)),
+    'custody observe coverage',
+  );
+}
+
+async function coverage({ here, output }: Asked, { all = false }: { readonly all?: boolean }): Promise<number> {
+  const report = await withObserver(here, (observer) => observer.coverage({ all }));
+  return output.answer(answerOf('coverage', report), coverageLines, ({ gaps }) => gaps.map(({ gapId }) => gapId));
 }
 
 function wholeNumber(text: string): number {

@@ -59,7 +59,11 @@ async function locally<T>({ places, platform }: Here, work: (observer: AnyObserv
         retryLongestMs: config.retryBackoffLongestMs,
         freshnessRowMs: config.freshnessRowMs,
       });
-      return await work({ ...observer, status: async () => observer.status() });
+      return await work({
+        ...observer,
+        status: async () => observer.status(),
+        coverage: async (request) => observer.coverage(request),
+      });
     } finally {
       await host.close();
       adapter.close();

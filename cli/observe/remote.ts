@@ -20,5 +20,6 @@ export function remoteObserver(client: Client): AnyObserver {
     takeSpool: (maxCount) => ask('observe.takeSpool', { maxCount }),
     reconcile: (bounds) => ask('observe.reconcile', bounds),
     status: () => ask('observe.status', {}),
+    coverage: (request) => ask('observe.coverage', request),
   };
 }

@@ -1,9 +1,11 @@
 /** What observing shows to people. */
 import type { LinesReport } from '../../actors/ingest/takeLines.ts';
 import type { SpoolReport } from '../../actors/ingest/takeSpool.ts';
+import type { CoverageReport } from '../../actors/reconcile/coverage.ts';
 import type { ReconcileReport } from '../../actors/reconcile/observer.ts';
 import type { ObserveStatus } from '../../actors/reconcile/status.ts';
 import { line } from './escape.ts';
+import { spaced } from './words.ts';
 
 const counted = (counts: Readonly<Record<string, number>>): string => {
   const some = Object.entries(counts).filter(([, count]) => count > 0);
@@ -41,6 +43,20 @@ export function reconcileLines({ spool, pass, gapsClosed }: ReconcileReport): st
     `seen       ${counted(outcomes)}`,
     ...(paused > 0 ? [`paused     ${paused} that could not be told lately`] : []),
     ...(gapsClosed > 0 ? [`gaps       ${gapsClosed} closed by a later boot`] : []),
+  ];
+}
+
+export function coverageLines({ gaps, more, worktrees }: CoverageReport): string[] {
+  return [
+    gaps.length === 0 ? 'gaps       none' : `gaps       ${gaps.length}${more > 0 ? `, and ${more} more` : ''}`,
+    ...gaps.map(({ gapId, producer, kind, count, fromWallMs, toWallMs, closedBy }) => {
+      const state = closedBy === null ? 'open' : `closed by ${spaced(closedBy)}`;
+      return line`  ${gapId}  ${producer}: ${count} ${spaced(kind)}, ${when(fromWallMs)} to ${when(toWallMs)}; ${state}`;
+    }),
+    ...worktrees.map(({ generationId, path, class: kind, gaps: open }) => {
+      const doubt = open.length === 0 ? '' : ` (${open.length} open ${open.length === 1 ? 'gap' : 'gaps'})`;
+      return line`worktree   ${generationId} ${spaced(kind)}${doubt}  ${path ?? ''}`;
+    }),
   ];
 }
 

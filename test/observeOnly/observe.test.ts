@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bind, exit, reserve } from '../ingest/support/notes.ts';
+import { bind, exit, place, reserve } from '../ingest/support/notes.ts';
 import { cliProgram } from '../support/daemonProcess.ts';
 import { job, launcher, Observing } from './support/observing.ts';
 
@@ -80,6 +80,11 @@ describe('INT-05, FAULT-10: notes that were lost', () => {
       [`shell:${'a'.repeat(16)}:5-5`, 1],
     ]);
     expect(producers).toMatchObject([{ taken: 6, lost: 3 }]);
+    // Whichever worktree they were about, this one may be it (INT-06).
+    const coverage = (await observing.observe(['coverage'])).json.data;
+    expect(coverage).toMatchObject({ more: 0, worktrees: [{ class: 'incomplete', path: place.path }] });
+    expect(coverage.worktrees[0].gaps).toEqual(coverage.gaps.map(({ gapId }: { gapId: string }) => gapId));
+    expect(JSON.stringify(coverage)).not.toMatch(/"complete"/);
     // The same again finds nothing new.
     expect((await observing.ingest(notes)).json.data).toMatchObject({ lost: 0, counts: { changed: 0 } });
     expect((await observing.observe(['status'])).json.data.gaps).toMatchObject({ recorded: 2, open: 2 });
@@ -94,6 +99,9 @@ describe('INT-05, FAULT-10: notes that were lost', () => {
     expect((await observing.observe(['reconcile'])).json.data.gapsClosed).toBe(1);
     expect((await observing.observe(['reconcile'])).json.data.gapsClosed).toBe(0);
     expect((await observing.observe(['status'])).json.data.gaps).toMatchObject({ recorded: 2, open: 1 });
+    const all = (await observing.observe(['coverage', '--all'])).json.data;
+    expect(all.gaps.map(({ closedBy }: { closedBy: string | null }) => closedBy)).toEqual(['boot_epoch', null]);
+    expect((await observing.observe(['coverage'])).json.data.gaps).toHaveLength(1);
   });
 });
 

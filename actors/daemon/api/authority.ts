@@ -75,6 +75,7 @@ export const audiences: { readonly [Name in CallName | StreamName]: Audience } =
   'observe.takeSpool': 'operator',
   'observe.reconcile': 'operator',
   'observe.status': 'operator',
+  'observe.coverage': 'operator',
 };
 
 export const grantFor = (audience: Audience): Grant | undefined =>

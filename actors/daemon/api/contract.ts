@@ -262,6 +262,7 @@ export const callSchemas = {
   'observe.takeSpool': z.strictObject({ maxCount: z.int().positive() }),
   'observe.reconcile': z.strictObject({ maxMs: z.int().positive().max(60_000), maxCount: z.int().positive() }),
   'observe.status': z.strictObject({}),
+  'observe.coverage': z.strictObject({ all: z.boolean().default(false) }),
 } as const;
 
 export const streamSchemas = {

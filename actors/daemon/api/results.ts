@@ -1,6 +1,7 @@
 /** The data of each call's reply, by command name. */
 import type { TakenNote } from '../../ingest/sink.ts';
 import type { SpoolReport } from '../../ingest/takeSpool.ts';
+import type { CoverageReport } from '../../reconcile/coverage.ts';
 import type { ReconcileReport } from '../../reconcile/observer.ts';
 import type { ObserveStatus } from '../../reconcile/status.ts';
 import type {
@@ -130,6 +131,7 @@ export interface CallResults {
   readonly 'observe.takeSpool': SpoolReport;
   readonly 'observe.reconcile': ReconcileReport;
   readonly 'observe.status': ObserveStatus;
+  readonly 'observe.coverage': CoverageReport;
 }
 
 /** Scopes by what became of them. */

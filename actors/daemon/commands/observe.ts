@@ -34,3 +34,8 @@ export const observeReconcile = async (
 export const observeStatusNow = async ({ observer }: Context): Promise<Answer<CallResults['observe.status']>> => ({
   data: observer.status(),
 });
+
+export const observeCoverage = async (
+  { observer }: Context,
+  request: ParsedArguments<'observe.coverage'>,
+): Promise<Answer<CallResults['observe.coverage']>> => ({ data: observer.coverage(request) });
