@@ -180,6 +180,15 @@ const rows: readonly Row[] = [
     },
   ],
   [
+    'a stash of an earlier commit of its branch',
+    ['stash'],
+    (spot) => {
+      put(spot, 'README.md', 'stashed\n');
+      git(spot.path, 'stash');
+      mergedWork(spot);
+    },
+  ],
+  [
     'a stash of a detached head',
     ['stash'],
     (spot) => {
@@ -232,11 +241,12 @@ const rows: readonly Row[] = [
     'a merge of the target with something of its own',
     ['unmerged_commits'],
     (spot) => {
-      commit(spot, `mine-${spot.generationId}`);
-      squash(spot);
+      const mine = commit(spot, `mine-${spot.generationId}`);
+      commit({ path: spot.repo }, `theirs-${spot.generationId}`);
       git(spot.path, 'merge', '-q', '--no-commit', 'main');
       put(spot, 'README.md', 'only in the merge\n');
       git(spot.path, 'commit', '-qam', 'an evil merge');
+      git(spot.repo, 'cherry-pick', mine);
     },
   ],
   [

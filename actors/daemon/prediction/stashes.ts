@@ -26,7 +26,7 @@ export async function lookAtStashes(
   { references: { stash, evidenceId }, ...whose }: Whose & { readonly references: References },
 ): Promise<Fact[]> {
   if (stash === null) return [];
-  const format = ['--no-commit-header', '--format=%H%x00%P%x00%gs', `--max-count=${mostRead + 1}`];
+  const format = ['--no-commit-header', '--format=%H%x00%P%x00%s', `--max-count=${mostRead + 1}`];
   const answer = await looks.ask(repository, { args: ['rev-list', '--walk-reflogs', ...format, 'refs/stash'] });
   const listed = parseStashes(answer.stdout);
   // A list that was lost leaves its newest entry, of which nothing is known then.
@@ -55,7 +55,10 @@ function parseStashes(output: Buffer): Stash[] {
     });
 }
 
-/** `git stash` writes "WIP on BRANCH: …" or "On BRANCH: …" (git-stash(1)); a branch has no colon in its name. */
+/**
+ * The message of a stash's own commit: `git stash` writes "WIP on BRANCH: …" or "On BRANCH: …" (git-stash(1)), and a branch
+ * has no colon in its name. Rev-list shows nothing of the list's own messages.
+ */
 function isOurs({ parent, subject }: Stash, { branches, commits }: Whose): boolean {
   const named = /^(?:WIP on|On) ([^:]+): /.exec(subject)?.[1];
   if (named !== undefined && named !== '(no branch)') return branches.includes(named);
