@@ -477,7 +477,8 @@ describe('a prediction names what protects', () => {
 
   it('says so when something is changed while it is looked at', async () => {
     const spot = await daemon.spot(mergedWork);
-    const fifo = join(spot.path, '.gitignore');
+    mkdirSync(join(spot.path, 'new'));
+    const fifo = join(spot.path, 'new', '.gitignore');
     execFileSync('mkfifo', [fifo]);
     const predicting = daemon.predict(spot);
     // Git reads it now, and goes on when it is closed.
