@@ -1,6 +1,6 @@
 /** What was removed for good, or would be, and why the rest stays. */
 import type { CallResults } from '../../actors/daemon/api/results.ts';
-import type { ArtifactsView, CheckpointView } from '../../actors/daemon/api/views.ts';
+import type { ArtifactsView, CheckpointView } from '../../actors/daemon/api/retentionViews.ts';
 import { line } from './escape.ts';
 import { size } from './quantity.ts';
 import type { Style } from './style.ts';

@@ -48,6 +48,13 @@ export function worktreeDetailLines(worktree: WorktreeView, style: Style): strin
       .map(([scopeId, word]) => `${scopeId} ${word === 'pending' ? 'not proved' : word}`)
       .join(', '),
   ]);
+  // A daemon of the version before says nothing of runs that others launched.
+  const noted = (worktree.noted ?? []).map(({ runId, state, origin }) => [
+    runId,
+    state,
+    `${origin}, launched elsewhere`,
+  ]);
+  const rows = [...runs, ...noted];
   return [
     ...fields(
       [
@@ -73,7 +80,7 @@ export function worktreeDetailLines(worktree: WorktreeView, style: Style): strin
       ],
       style,
     ),
-    ...(runs.length > 0 ? table({ heading: ['run', 'state', 'scopes'], rows: runs, empty: '', style }) : []),
+    ...(rows.length > 0 ? table({ heading: ['run', 'state', 'scopes'], rows, empty: '', style }) : []),
   ];
 }
 

@@ -4,12 +4,11 @@ import type { SpoolReport } from '../../ingest/takeSpool.ts';
 import type { CoverageReport } from '../../reconcile/coverage.ts';
 import type { ReconcileReport } from '../../reconcile/observer.ts';
 import type { ObserveStatus } from '../../reconcile/status.ts';
+import type { ArtifactsView, CheckpointView } from './retentionViews.ts';
 import type {
-  ArtifactsView,
   AssessmentView,
   CaptureView,
   CensusView,
-  CheckpointView,
   CheckView,
   ConfigValueView,
   ContainmentCheckView,

@@ -23,6 +23,7 @@ export function worktreeView({ host }: Pick<DaemonContext, 'host'>, generationId
     ownershipEpoch: context.ownershipEpoch,
     sealEpoch: context.sealEpoch === 0 ? null : context.sealEpoch,
     runs: Object.entries(context.admitted).map(([runId, { run, scopes }]) => ({ runId, state: run, scopes })),
+    noted: Object.entries(context.noted).map(([runId, { run, origin }]) => ({ runId, state: run, origin })),
     coverageGaps: context.coverageGaps.open.length,
     contract: context.noWritersContract
       ? `${context.noWritersContract.contract} (${context.noWritersContract.kernel})`
