@@ -40,6 +40,7 @@ describe('custody observe beside a daemon', () => {
       authority: 'observe',
       controller: 'shell',
       coverageGaps: 1,
+      noted: [{ runId, state: 'active', origin: 'observed' }],
     });
     // Nobody's claim ends it; the kernel does.
     await end();

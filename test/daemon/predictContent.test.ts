@@ -8,6 +8,7 @@ import {
   codesOf,
   commit,
   conflicting,
+  disputed,
   factOf,
   git,
   mergedWork,
@@ -26,16 +27,6 @@ beforeAll(async () => {
 afterAll(() => daemon.dispose());
 
 const gitDirOf = ({ path }: Spot): string => git(path, 'rev-parse', '--absolute-git-dir');
-
-/** Two sides that change the same line of a file that both begin with. */
-function disputed(spot: Spot): { readonly ours: string; readonly theirs: string } {
-  mergedWork(spot);
-  const ours = git(spot.path, 'rev-parse', 'HEAD');
-  git(spot.path, 'checkout', '-q', '--detach', `${ours}~1`);
-  const theirs = commit(spot, `work-${spot.generationId}`, 'another\n');
-  git(spot.path, 'checkout', '-q', spot.branch);
-  return { ours, theirs };
-}
 
 type Row = readonly [name: string, codes: readonly string[], prepare: (spot: Spot) => void];
 

@@ -80,3 +80,13 @@ export const predictionDaemon = (): PredictionDaemon => new PredictionDaemon(dae
 export const codesOf = ({ blockers }: PredictionView): string[] => blockers.map(({ code }) => code).toSorted();
 
 export const factOf = ({ blockers }: PredictionView, code: string) => blockers.find((one) => one.code === code);
+
+/** Two sides that change the same line of a file that both begin with. */
+export function disputed(spot: Spot): { readonly ours: string; readonly theirs: string } {
+  mergedWork(spot);
+  const ours = git(spot.path, 'rev-parse', 'HEAD');
+  git(spot.path, 'checkout', '-q', '--detach', `${ours}~1`);
+  const theirs = commit(spot, `work-${spot.generationId}`, 'another\n');
+  git(spot.path, 'checkout', '-q', spot.branch);
+  return { ours, theirs };
+}
