@@ -88,7 +88,7 @@ it('closing and sealing are refused all the same', async () => {
   const { daemon } = await observed();
   expect(await daemon.predict({ generationId })).toMatchObject({ eligible: true });
   expect(await daemon.refusal('worktrees.close', { id: generationId })).toMatchObject({ exitCode: 4 });
-  expect(await daemon.refusal('worktrees.seal', { id: generationId })).toMatchObject({ exitCode: 13 });
+  expect(await daemon.refusal('worktrees.seal', { id: generationId })).toMatchObject({ exitCode: 4 });
 });
 
 it('names noted runs, open gaps and scopes that no run of it knows', async () => {
