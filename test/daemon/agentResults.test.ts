@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { operatorKey, sessionToken } from '../../actors/runtime/credentials.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
-import { everyFile } from './support/files.ts';
+import { contentOf, everyFile } from './support/files.ts';
 
 const resultSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
 
@@ -64,7 +64,7 @@ it('hears nobody with the token of another session, and stores none (ruling 24, 
   await daemon.call('agent.result', { session: one.session, result: '{"n":1}' });
   await daemon.proved(one.runId);
   const files = [...everyFile(daemon.home.dir)].filter(({ info }) => info.isFile());
-  const holders = files.filter(({ path }) => readFileSync(path).includes(one.token));
+  const holders = files.filter(({ path }) => contentOf(path).includes(one.token));
   expect(holders.map(({ path }) => path)).toEqual([]);
   const others = files.filter(({ path, info }) => path.includes('/results/') && (info.mode & 0o077) !== 0);
   expect(others.map(({ path }) => path)).toEqual([]);

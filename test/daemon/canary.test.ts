@@ -6,7 +6,7 @@ import { turns } from '../guardian/support/fifo.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { type Named, startReceipt } from '../support/daemonLeftovers.ts';
 import { guardianPair } from '../support/guardianPair.ts';
-import { everyFile } from './support/files.ts';
+import { contentOf, everyFile } from './support/files.ts';
 
 /** Each stands for a secret; spelt so that it occurs nowhere by chance. */
 const canaries = {
@@ -21,15 +21,6 @@ type Canary = keyof typeof canaries;
 const spellings = (canary: string) => [canary, Buffer.from(`${canary}\n`).toString('base64').slice(0, -4)];
 
 /** Empty where it has gone since: the checks of containment come and go beside everything else. */
-function contentOf(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
-    throw error;
-  }
-}
-
 /** Which files below the home hold which canary, the write-ahead log and the log of the daemon included. */
 function found(daemon: TestDaemon): Record<Canary, string[]> {
   const holders = {

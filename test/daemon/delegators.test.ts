@@ -1,10 +1,9 @@
 /** GRD-12: programs that hand work to others are named where a recipe calls them, and nothing else of it is kept. */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { delegatorsIn } from '../../actors/daemon/launch/delegators.ts';
 import { delegatorNames } from '../../machines/delegators.ts';
 import { testDaemon } from '../support/daemon.ts';
-import { everyFile } from './support/files.ts';
+import { contentOf, everyFile } from './support/files.ts';
 
 const named = (...argv: string[]) => delegatorsIn({ argv, env: {} });
 const inScript = (script: string) => named('sh', '-c', script);
@@ -89,6 +88,6 @@ it('is warned about, named as long as its scope is open, and never written down'
   expect(await named()).toMatchObject({ severity: 'info' });
   await daemon.kill('SIGTERM');
   for (const { path, info } of everyFile(daemon.home.stateDir)) {
-    if (info.isFile()) expect(readFileSync(path, 'latin1').includes('secret-image'), path).toBe(false);
+    if (info.isFile()) expect(contentOf(path).includes('secret-image'), path).toBe(false);
   }
 });

@@ -1,14 +1,14 @@
 /** A terminal of which nothing is kept, by choice (PRIV-02): it works as any other, and nothing that it said is on a disk. */
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { operatorKey, sessionToken } from '../../actors/runtime/credentials.ts';
 import { run } from '../cli/support/program.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
-import { everyFile } from './support/files.ts';
+import { contentOf, everyFile } from './support/files.ts';
 import { opened, over, ptyHostOf, shows, typed } from './support/terminals.ts';
 
 const canary = 'canary-terminal-77ab01';
@@ -18,7 +18,7 @@ const unrecorded = { terminal: { recorded: false } };
 
 const holders = ({ home }: TestDaemon): string[] =>
   [...everyFile(home.dir)]
-    .filter(({ path, info }) => info.isFile() && readFileSync(path).includes(canary))
+    .filter(({ path, info }) => info.isFile() && contentOf(path).includes(canary))
     .map(({ path }) => path);
 
 const custody = (daemon: TestDaemon, ...args: string[]) =>
