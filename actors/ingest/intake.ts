@@ -5,11 +5,10 @@
  */
 import type { Note, Place } from '../../machines/note.ts';
 import type { Host } from '../host/api.ts';
-import { HostError } from '../host/hostError.ts';
 import type { Outcome } from '../host/outcome.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
-import { committed } from '../runtime/actorAccess.ts';
-import { wasAccepted } from '../runtime/submission.ts';
+import { intact } from '../runtime/actorAccess.ts';
+import { firstRefusal } from '../runtime/submission.ts';
 import { runIdOf } from './names.ts';
 import { type KnownRun, type Placing, type Told, told } from './telling.ts';
 
@@ -94,12 +93,8 @@ class Batch {
   #known(runId: string): KnownRun | 'corrupt' | undefined {
     const ahead = this.#runs.get(runId);
     if (ahead !== undefined) return ahead;
-    try {
-      return committed(this.#options.host, 'run', runId)?.context;
-    } catch (error) {
-      if (error instanceof HostError) return 'corrupt';
-      throw error;
-    }
+    const run = intact(this.#options.host, 'run', runId);
+    return run === 'corrupt' ? run : run?.context;
   }
 
   /** One process is at most one run (RUN-02, I-06). */
@@ -117,9 +112,7 @@ class Batch {
 }
 
 function summary(outcomes: readonly Outcome[]): Pick<NoteOutcome, 'outcome' | 'reason'> {
-  const refused =
-    outcomes.find((one) => !wasAccepted(one) && one.reason !== 'call_rolled_back') ??
-    outcomes.find((one) => !wasAccepted(one));
+  const refused = firstRefusal(outcomes);
   if (refused) return { outcome: 'rejected', reason: reasonOf(refused) };
   for (const outcome of ['changed', 'noop'] as const)
     if (outcomes.some((one) => one.outcome === outcome)) return { outcome };

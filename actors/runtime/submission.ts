@@ -22,11 +22,14 @@ export function draft<Type extends EventType>(type: Type, { to: [kind, id], payl
 
 export const wasAccepted = ({ outcome }: Outcome): boolean => outcome !== 'rejected' && outcome !== 'ignored_terminal';
 
+/** What was refused first for a reason of its own; what was only taken back along with it has none. */
+export const firstRefusal = (outcomes: readonly Outcome[]): Outcome | undefined =>
+  outcomes.find((outcome) => !wasAccepted(outcome) && outcome.reason !== 'call_rolled_back') ??
+  outcomes.find((outcome) => !wasAccepted(outcome));
+
 /** Throws the operating error that the first refusal amounts to. */
 export function assertAccepted(outcomes: readonly Outcome[], next: readonly string[] = []): void {
-  const refused =
-    outcomes.find((outcome) => !wasAccepted(outcome) && outcome.reason !== 'call_rolled_back') ??
-    outcomes.find((o) => !wasAccepted(o));
+  const refused = firstRefusal(outcomes);
   if (refused) throw refusal(refused, next);
 }
 
