@@ -76,21 +76,11 @@ export function createObservedRuns(parts: ObservedRunsParts): ObservedRuns {
   }
 
   async function deliver(observed: readonly Observed[]): Promise<void> {
-    const drafts = observed.flatMap(draftsOf);
+    const drafts = observed.flatMap((one) => processDrafts({ host, nextId }, idOf(one.key), one));
     // Each for itself: a record that has changed meanwhile refuses its own sample (CONC-03).
     await Promise.all(drafts.map((single) => host.submit([single])));
     for (const one of observed) rows.saw(one);
     rows.flushWhenDue();
-  }
-
-  function draftsOf({ key, identity, sample }: Observed): Draft[] {
-    const runId = idOf(key);
-    const run = intact(host, 'run', runId);
-    if (run === undefined || run === 'corrupt' || !run.matches({ lifecycle: 'bound' })) return [];
-    const last = run.context.lastObservation;
-    if (last?.result === sample.result && last.reason === sample.reason) return [];
-    const payload = processFacts(identity, sample, run.context.identityVersion);
-    return [draft('process.observed', { to: ['run', runId], payload, by, eventId: nextId(`obs:${runId}`) })];
   }
 
   return {
@@ -103,6 +93,20 @@ export function createObservedRuns(parts: ObservedRunsParts): ObservedRuns {
       return count;
     },
   };
+}
+
+/** What a run has to hear of its process: nothing once it is over, nor what it has heard last (RET-01, CONC-03). */
+export function processDrafts(
+  { host, nextId }: { readonly host: Host; readonly nextId: (what: string) => string },
+  runId: string,
+  { identity, sample }: Observed,
+): Draft[] {
+  const run = intact(host, 'run', runId);
+  if (run === undefined || run === 'corrupt' || !run.matches({ lifecycle: 'bound' })) return [];
+  const last = run.context.lastObservation;
+  if (last?.result === sample.result && last.reason === sample.reason) return [];
+  const payload = processFacts(identity, sample, run.context.identityVersion);
+  return [draft('process.observed', { to: ['run', runId], payload, by, eventId: nextId(`obs:${runId}`) })];
 }
 
 /** Times of another boot mean nothing: then it is asked at once (TIME-03). */

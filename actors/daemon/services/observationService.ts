@@ -5,10 +5,10 @@
  */
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { Draft } from '../../host/outcome.ts';
-import { guardianFacts, processFacts } from '../../observe/facts.ts';
+import { guardianFacts } from '../../observe/facts.ts';
 import { Backoff } from '../../observe/streams/backoff.ts';
 import type { DueProcess, Observed } from '../../observe/streams/observations.ts';
-import type { ObservedRuns } from '../../reconcile/observedRuns.ts';
+import { type ObservedRuns, processDrafts } from '../../reconcile/observedRuns.ts';
 import { everyActor, intact, type SnapshotOf } from '../../runtime/actorAccess.ts';
 import { createSequence, type Runtime } from '../../runtime/runtime.ts';
 import { draft } from '../../runtime/submission.ts';
@@ -109,21 +109,6 @@ export function createObservationService(parts: Parts): ObservationService {
 function noteResponsiveness(findings: Findings, scopeId: string, isStopped: boolean): void {
   if (!isStopped) findings.clear(scopeId, 'guardian_stopped');
   else findings.add({ scopeId, code: 'guardian_stopped', detail: 'its guardian is alive and does not run (stopped)' });
-}
-
-function processDrafts(
-  { host, nextId }: Pick<Parts, 'host'> & { readonly nextId: (what: string) => string },
-  runId: string,
-  { identity, sample }: Observed,
-): Draft[] {
-  const run = readable(host, 'run', runId);
-  if (run === undefined || !run.matches({ lifecycle: 'bound' })) return [];
-  const last = run.context.lastObservation;
-  if (last?.result === sample.result && last.reason === sample.reason) return [];
-  const payload = processFacts(identity, sample, run.context.identityVersion);
-  return [
-    draft('process.observed', { to: ['run', runId], payload, by: 'reconciler', eventId: nextId(`obs:${runId}`) }),
-  ];
 }
 
 /** Undefined also where the record is damaged: nothing can be observed for it, and everybody else is (OWN-10). */
