@@ -49,6 +49,14 @@ export const retryPauses = ({
   longestMs: retryBackoffLongestMs,
 });
 
+/** The pace of an observer, and what it takes in one turn. */
+export const observerPace = (
+  config: Pick<Config, 'reconcileBatch' | 'retryBackoffMs' | 'retryBackoffLongestMs' | 'freshnessRowMs'>,
+) => {
+  const { firstMs: retryFirstMs, longestMs: retryLongestMs } = retryPauses(config);
+  return { batch: config.reconcileBatch, retryFirstMs, retryLongestMs, freshnessRowMs: config.freshnessRowMs };
+};
+
 interface Place {
   readonly name: string;
   readonly next: string;

@@ -23,7 +23,7 @@ import { becomeReachable, type Reachability } from './api/reachability.ts';
 import { type ApiServer, callsAnswered, createApi, createApiServer } from './api/server.ts';
 import { authorise } from './authorise.ts';
 import { isPausedBefore } from './commands/lifecycle.ts';
-import { type LoadedConfig, loadConfig } from './config.ts';
+import { type LoadedConfig, loadConfig, observerPace } from './config.ts';
 import type { DaemonContext } from './context.ts';
 import { endInterruptedChecks } from './contract/selfCheck.ts';
 import { checksOver, keepContractCurrent } from './contract/verify.ts';
@@ -337,10 +337,7 @@ const observerOf = ({ config, places, ...runtime }: Runtime): Observer =>
   createObserver({
     ...runtime,
     spoolDir: places.spoolDir,
-    batch: config.reconcileBatch,
-    retryFirstMs: config.retryBackoffMs,
-    retryLongestMs: config.retryBackoffLongestMs,
-    freshnessRowMs: config.freshnessRowMs,
+    ...observerPace(config),
   });
 
 /** Who has to hear of what was committed. */

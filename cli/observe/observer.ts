@@ -2,7 +2,7 @@
  * Who observes: the daemon that has the store, or this process for one short command where nobody has it (ruling 17).
  * Nothing is started, and nothing that this module reaches could start, signal or remove anything (INT-03).
  */
-import { loadConfig } from '../../actors/daemon/config.ts';
+import { loadConfig, observerPace } from '../../actors/daemon/config.ts';
 import { createHost } from '../../actors/host/host.ts';
 import type { Clock } from '../../actors/observe/clock.ts';
 import type { LinuxAdapter } from '../../actors/observe/linux/adapter.ts';
@@ -54,10 +54,7 @@ async function locally<T>({ places, platform }: Here, work: (observer: AnyObserv
         clock,
         adapter,
         spoolDir: places.spoolDir,
-        batch: config.reconcileBatch,
-        retryFirstMs: config.retryBackoffMs,
-        retryLongestMs: config.retryBackoffLongestMs,
-        freshnessRowMs: config.freshnessRowMs,
+        ...observerPace(config),
       });
       return await work({
         ...observer,
