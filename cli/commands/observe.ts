@@ -12,10 +12,7 @@ export function registerObserve(program: Command): void {
       .argument('[words...]', 'what to do, and its options; custody observe --help tells more')
       .allowUnknownOption()
       .passThroughOptions()
-      .action(async (words: readonly string[], _: unknown, command: Command) => {
-        const { main } = await import('../observe.ts');
-        await main([...words, ...spelled(globalsOf(command))]);
-      }),
+      .action((words: readonly string[], _: unknown, command: Command) => observe(words, command)),
     'custody observe reconcile --once',
     'custody observe status',
   );
@@ -24,12 +21,17 @@ export function registerObserve(program: Command): void {
       .command('coverage')
       .description('what launchers noted and was lost, and which worktrees that leaves in doubt')
       .option('--all', 'also gaps that are closed')
-      .action(async ({ all = false }: { readonly all?: boolean }, command: Command) => {
-        const { main } = await import('../observe.ts');
-        await main(['coverage', ...(all ? ['--all'] : []), ...spelled(globalsOf(command))]);
-      }),
+      .action(({ all = false }: { readonly all?: boolean }, command: Command) =>
+        observe(['coverage', ...(all ? ['--all'] : [])], command),
+      ),
     'custody coverage',
   );
+}
+
+/** Loaded only now: most commands do without it. */
+async function observe(words: readonly string[], command: Command): Promise<void> {
+  const { main } = await import('../observe.ts');
+  await main([...words, ...spelled(globalsOf(command))]);
 }
 
 /** Global options that stood before the command, as words behind it. */
