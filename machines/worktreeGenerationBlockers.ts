@@ -2,6 +2,7 @@
  * What a generation knows of its runs, and what stands between it and its seal (WT-04). The guards of the chart and the
  * list that a person is shown come from this one computation, so that they cannot disagree.
  */
+import type { DirectoryIdentity } from './directory.ts';
 import type { EventType, Payload } from './events/catalogue.ts';
 
 /** Who controls a generation that this program controls; any other name is somebody else's. */
@@ -25,12 +26,9 @@ export interface NotedRun {
 
 export type NoWritersContract = Readonly<Payload<'contract.verified'>>;
 
-/** Which directory a generation is (WT-01); `born` is null where the file system keeps no birth time. */
-export interface GenerationPlace {
-  readonly dev: string;
-  readonly ino: string;
+/** Which directory a generation is (WT-01), and where git keeps what belongs to it. */
+export interface GenerationPlace extends DirectoryIdentity {
   readonly gitdir: string;
-  readonly born: string | null;
 }
 
 export interface GenerationContext extends Omit<Payload<'generation.registered'>, 'fsIdentity'> {

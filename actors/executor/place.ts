@@ -4,6 +4,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { type DirectoryIdentity, directoryIdentity, isSameDirectory } from '../../machines/directory.ts';
 import { errnoOf } from './files.ts';
 import type { Ticket } from './ticket.ts';
 
@@ -13,10 +14,7 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 export const at = (directory: number, name: string | Buffer): Buffer =>
   Buffer.concat([Buffer.from(`/proc/self/fd/${directory}/`), Buffer.from(name)]);
 
-export interface Found {
-  readonly dev: string;
-  readonly ino: string;
-  readonly born: string | null;
+export interface Found extends DirectoryIdentity {
   readonly uid: number;
 }
 
@@ -28,9 +26,8 @@ export const openDirectory = (parent: number, name: string | Buffer): number =>
   openSync(at(parent, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 
 export function foundAt(directory: number): Found {
-  const { dev, ino, birthtimeNs, uid } = fstatSync(directory, { bigint: true });
-  const born = birthtimeNs > 0n ? String(birthtimeNs) : null;
-  return { dev: String(dev), ino: String(ino), born, uid: Number(uid) };
+  const status = fstatSync(directory, { bigint: true });
+  return { ...directoryIdentity(status), uid: Number(status.uid) };
 }
 
 /** Runs `use` with the directory under this name, or answers undefined where none is there. */
@@ -49,12 +46,8 @@ export function withDirectory<T>(parent: number, name: string, use: (directory: 
   }
 }
 
-/** Device, inode and birth time; a birth time that one of them does not know tells nothing apart. */
-export function isTicketed(directory: number, { fsIdentity }: Pick<Ticket, 'fsIdentity'>): boolean {
-  const { dev, ino, born } = foundAt(directory);
-  const isBorn = born === null || fsIdentity.born === null || born === fsIdentity.born;
-  return dev === fsIdentity.dev && ino === fsIdentity.ino && isBorn;
-}
+export const isTicketed = (directory: number, { fsIdentity }: Pick<Ticket, 'fsIdentity'>): boolean =>
+  isSameDirectory(foundAt(directory), fsIdentity);
 
 /** Where `.git` of the worktree leads; undefined where it does not say. `path` is what relative pointers are relative to. */
 export function gitDirectoryIn(worktree: number, path: string): string | undefined {

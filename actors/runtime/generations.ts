@@ -2,6 +2,7 @@
  * Which generation a directory is (WT-01): the same physical directory is the same generation under whatever path, and
  * what was made anew at a path is another one.
  */
+import { isSameDirectory } from '../../machines/directory.ts';
 import type { Payload } from '../../machines/events/catalogue.ts';
 import type { GenerationId, GoalId, RepoId } from '../../machines/ids.ts';
 import type { Place } from '../../machines/note.ts';
@@ -12,12 +13,8 @@ import type { Draft } from '../host/outcome.ts';
 import { everyActor, intact } from './actorAccess.ts';
 import { draft } from './submission.ts';
 
-/** A birth time that is not known tells nothing apart; everything else has to agree. */
 export const isSamePlace = (one: GenerationPlace, other: GenerationPlace): boolean =>
-  one.dev === other.dev &&
-  one.ino === other.ino &&
-  one.gitdir === other.gitdir &&
-  (one.born === null || other.born === null || one.born === other.born);
+  isSameDirectory(one, other) && one.gitdir === other.gitdir;
 
 /** The living (not retired) generation of this directory, the newest should there be several; damaged records are left out. */
 export function generationAt(host: Host, place: Omit<Place, 'path'>): GenerationSnapshot | undefined {

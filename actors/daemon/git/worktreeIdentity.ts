@@ -1,17 +1,16 @@
 /** Which directory a generation is: the same path made anew is another one (WT-01). */
 import { statSync } from 'node:fs';
+import { directoryIdentity } from '../../../machines/directory.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
 import type { GenerationPlace } from '../../../machines/worktreeGenerationBlockers.ts';
 import { isSamePlace } from '../../runtime/generations.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { gitDirectoryOf } from './locate.ts';
 
-export function fileIdentityOf(path: string): GenerationPlace {
-  const { dev, ino, birthtimeNs } = statSync(path, { bigint: true });
-  // A file system that keeps no birth time leaves it at the beginning of time.
-  const born = birthtimeNs > 0n ? String(birthtimeNs) : null;
-  return { dev: String(dev), ino: String(ino), gitdir: gitDirectoryOf(path) ?? '', born };
-}
+export const fileIdentityOf = (path: string): GenerationPlace => ({
+  ...directoryIdentity(statSync(path, { bigint: true })),
+  gitdir: gitDirectoryOf(path) ?? '',
+});
 
 /** What became of the recorded directory: the same one, another one at its path, or nothing that can be read. */
 export function placeOf({ context }: GenerationSnapshot): 'same' | 'replaced' | 'missing' {
