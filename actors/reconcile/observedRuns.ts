@@ -10,6 +10,7 @@ import type { Host } from '../host/api.ts';
 import type { Draft } from '../host/outcome.ts';
 import type { Clock } from '../observe/clock.ts';
 import { processFacts } from '../observe/facts.ts';
+import { pauseAfter } from '../observe/streams/backoff.ts';
 import type { DueProcess, Observed } from '../observe/streams/observations.ts';
 import { intact } from '../runtime/actorAccess.ts';
 import { createSequence } from '../runtime/runtime.ts';
@@ -134,7 +135,7 @@ class FreshnessRows {
     const row = rowOf(key);
     const isUnknown = result === 'unknown';
     const failures = isUnknown ? (this.of(row)?.failures ?? 0) + 1 : 0;
-    const pauseMs = Math.min(retryLongestMs, retryFirstMs * 2 ** (failures - 1));
+    const pauseMs = pauseAfter(failures, { firstMs: retryFirstMs, longestMs: retryLongestMs });
     const retryMonoMs = isUnknown ? Math.ceil(monoMs + pauseMs) : null;
     this.#pending.set(row, { result, reason, bootId, monoMs, wallMs, failures, retryMonoMs });
   }

@@ -6,6 +6,10 @@ export interface BackoffOptions {
   readonly limit?: number;
 }
 
+/** The pause after so many times (from 1), in ms: doubled every time, and no longer than the longest. */
+export const pauseAfter = (times: number, { firstMs, longestMs }: Required<Omit<BackoffOptions, 'limit'>>): number =>
+  Math.min(longestMs, firstMs * 2 ** (times - 1));
+
 interface Pause {
   readonly times: number;
   readonly retryAtMonoMs: number;
@@ -13,14 +17,12 @@ interface Pause {
 
 /** Retry times by key, in memory only: after a restart everything may be looked at once (REC-09, OBS-04). */
 export class Backoff {
-  readonly #firstMs: number;
-  readonly #longestMs: number;
+  readonly #bounds: Required<Omit<BackoffOptions, 'limit'>>;
   readonly #limit: number;
   readonly #pauses = new Map<string, Pause>();
 
   constructor(options: BackoffOptions = {}) {
-    this.#firstMs = options.firstMs ?? 1_000;
-    this.#longestMs = options.longestMs ?? 300_000;
+    this.#bounds = { firstMs: options.firstMs ?? 1_000, longestMs: options.longestMs ?? 300_000 };
     this.#limit = options.limit ?? 10_000;
   }
 
@@ -32,8 +34,7 @@ export class Backoff {
   /** Leaves it alone for longer than the last time, and returns when it is due again. */
   later(key: string, nowMonoMs: number): number {
     const times = (this.#pauses.get(key)?.times ?? 0) + 1;
-    const waitMs = Math.min(this.#longestMs, this.#firstMs * 2 ** (times - 1));
-    const retryAtMonoMs = Math.ceil(nowMonoMs + waitMs);
+    const retryAtMonoMs = Math.ceil(nowMonoMs + pauseAfter(times, this.#bounds));
     this.#pauses.delete(key);
     if (this.#pauses.size >= this.#limit) this.#pauses.delete(this.#pauses.keys().next().value!);
     this.#pauses.set(key, { times, retryAtMonoMs });
