@@ -77,13 +77,17 @@ function isCurrent(target, stamp) {
   return existsSync(target) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
 }
 
+/** `CC` as make(1) reads it, words (`ccache cc`), unless it is the path of one file. */
+const compilerOf = (cc) => (existsSync(cc) ? [cc] : cc.trim().split(/\s+/));
+
 function compile({ program, output, build, defines, linkage, quick }) {
   const cc = process.env.CC || 'cc';
-  const args = [...flags, ...linkage, `-DCUSTODY_BUILD="${build}"`, ...defines.map((name) => `-D${name}`)];
+  const [file, ...words] = compilerOf(cc);
+  const args = [...words, ...flags, ...linkage, `-DCUSTODY_BUILD="${build}"`, ...defines.map((name) => `-D${name}`)];
   if (process.env.CI === 'true') args.push('-Werror');
   if (quick) args.push('-O0');
   const units = sources(program).filter((path) => path.endsWith('.c'));
-  const result = spawnSync(cc, [...args, '-o', output, ...units], { cwd: program.directory, encoding: 'utf8' });
+  const result = spawnSync(file, [...args, '-o', output, ...units], { cwd: program.directory, encoding: 'utf8' });
   // EACCES: not found either, in a PATH with folders that this user may not search.
   if (['ENOENT', 'EACCES'].includes(result.error?.code)) {
     throw new GuardianBuildError(

@@ -59,6 +59,10 @@ describe('building the guardian', () => {
     expect(version()).not.toBe(first);
   });
 
+  it('takes a compiler of several words, as make does', async () => {
+    expect(await build(installed(), { CC: `env ${compiler()}` })).toEqual({ code: 0, stderr: '' });
+  });
+
   it.each([
     ['no-such-compiler', 69, /`no-such-compiler` was not found[\s\S]*apt install gcc/],
     ['false', 1, /does not compile/],
