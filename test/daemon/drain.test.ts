@@ -95,7 +95,9 @@ describe('SHUT-05: one end of everything at a time', () => {
 
 describe('SHUT-06, C.9: a stop that is blocked', () => {
   it('goes on being looked after, proves itself when the guardian runs again, and succeeds when it is repeated', async () => {
-    const daemon = await testDaemon({ env: { CUSTODY_SHUTDOWN_BUDGET_MS: '2000' } }).start();
+    const daemon = await testDaemon({
+      env: { CUSTODY_SHUTDOWN_BUDGET_MS: '2000', CUSTODY_RESPONSE_MS: '500' },
+    }).start();
     const { goalId, scopeId } = await stubborn(daemon, 'one');
     const { guardian } = startReceipt(daemon.scopeDir(scopeId))!;
     stopGuardian(guardian);

@@ -7,7 +7,7 @@ import { type TestDaemon, testDaemon } from '../support/daemon.ts';
 import { patienceMs } from '../support/patience.ts';
 import { type Answered, MortalDaemon } from './support/load.ts';
 
-const kills = process.env.CUSTODY_SOAK === '1' ? 500 : 15;
+const kills = process.env.CUSTODY_SOAK === '1' ? 500 : 8;
 const clients = 4;
 
 interface Client {

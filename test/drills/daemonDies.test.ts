@@ -8,7 +8,7 @@ import { failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
 import { startReceipt } from '../support/daemonLeftovers.ts';
 import { patienceMs } from '../support/patience.ts';
 
-const repeats = process.env.CUSTODY_SOAK === '1' ? 20 : 5;
+const repeats = process.env.CUSTODY_SOAK === '1' ? 20 : 3;
 
 /** A job that says that it is there, waits for its turn, prints a line and exits 7. */
 async function waitingRun(daemon: TestDaemon, goalId: string, nth: number) {

@@ -43,7 +43,7 @@ const statesOf = (host: ReturnType<typeof testHost>['host']) =>
     return { version: host.versionOf('goal', id), value: snapshot?.value, context: snapshot?.context };
   });
 
-const numRuns = process.env.CUSTODY_SOAK === '1' ? 500 : 25;
+const numRuns = process.env.CUSTODY_SOAK === '1' ? 500 : 12;
 
 describe('CONC-04, FAULT-03: any interleaving with repeats ends like some legal order', () => {
   it('which is the order of the journal: replaying it leads to the same states, event by event', async ({

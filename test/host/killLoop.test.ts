@@ -6,7 +6,7 @@ import { amountOf, callsOf, ledgers } from './support/load.ts';
 import { seeded } from './support/random.ts';
 
 const underLoad = bundled('test/host/fixtures/underLoad.ts', 'underLoad');
-const rounds = process.env.CUSTODY_SOAK === '1' ? 500 : 25;
+const rounds = process.env.CUSTODY_SOAK === '1' ? 500 : 12;
 
 interface Answer {
   readonly eventId: string;

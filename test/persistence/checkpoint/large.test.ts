@@ -3,7 +3,7 @@ import { checkpointed, checkpointOf } from '../support/checkpointing.ts';
 import { History } from '../support/history.ts';
 import { newStore } from '../support/temporaryStore.ts';
 
-const lives = process.env.CUSTODY_SOAK === '1' ? 500 : 100;
+const lives = process.env.CUSTODY_SOAK === '1' ? 500 : 40;
 /** With the nine others of a run and its scope 200 events a life. */
 const observations = 191;
 

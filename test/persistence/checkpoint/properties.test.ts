@@ -55,7 +55,7 @@ describe('RET-02, OWN-02: whatever lived, and in whatever steps', () => {
           past.store.close();
         },
       );
-      await fc.assert(property, { numRuns: soak ? 300 : 12, seed: 20_260_101 });
+      await fc.assert(property, { numRuns: soak ? 300 : 6, seed: 20_260_101 });
     },
     soak ? 1_800_000 : 120_000,
   );
