@@ -92,8 +92,14 @@ export function schemaDigest(connection: Connection): string {
 
 function isSchemaIntact(connection: Connection, schemaVersion: number): boolean {
   if (schemaVersion < digestsSince) return true;
-  const recorded = connection.prepare('SELECT value FROM meta WHERE name = ?').pluck().get(schemaRow);
-  return recorded === schemaDigest(connection);
+  try {
+    const recorded = connection.prepare('SELECT value FROM meta WHERE name = ?').pluck().get(schemaRow);
+    return recorded === schemaDigest(connection);
+  } catch (thrown) {
+    // There is no such table, or no such column: the word that names it is another one.
+    if ((thrown as { code?: unknown }).code === 'SQLITE_ERROR') return false;
+    throw thrown;
+  }
 }
 
 /**
