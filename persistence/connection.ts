@@ -3,6 +3,8 @@
  * `journal_mode` with another mode instead of an error.
  */
 import Database from 'better-sqlite3';
+import { rowDigest } from './digest.ts';
+import { digestsSince } from './digestSchema.ts';
 import { mappingStoreErrors, StoreError } from './errors.ts';
 
 export type Connection = Database.Database;
@@ -70,6 +72,34 @@ export function connect(path: string, options: ConnectOptions = {}): Connection 
 export interface Header {
   readonly applicationId: number;
   readonly schemaVersion: number;
+  /** False when the text of the schema is not what the last migration left. */
+  readonly isSchemaIntact: boolean;
+}
+
+/** Where the store keeps the digest of its schema. */
+export const schemaRow = 'store.schema';
+
+/** Of the text of every table, index and trigger; what SQLite adds by itself is left out. */
+export function schemaDigest(connection: Connection): string {
+  const rows = connection
+    .prepare(
+      "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY 1, 2",
+    )
+    .raw()
+    .all() as string[][];
+  return rowDigest(...rows.flat());
+}
+
+function isSchemaIntact(connection: Connection, schemaVersion: number): boolean {
+  if (schemaVersion < digestsSince) return true;
+  try {
+    const recorded = connection.prepare('SELECT value FROM meta WHERE name = ?').pluck().get(schemaRow);
+    return recorded === schemaDigest(connection);
+  } catch (thrown) {
+    // There is no such table, or no such column: the word that names it is another one.
+    if ((thrown as { code?: unknown }).code === 'SQLITE_ERROR') return false;
+    throw thrown;
+  }
 }
 
 /**
@@ -80,10 +110,9 @@ export function readHeader(path: string): Header {
   return mappingStoreErrors(() => {
     const connection = new Database(path, { readonly: true, fileMustExist: true, timeout: defaultBusyMs });
     try {
-      return {
-        applicationId: connection.pragma('application_id', { simple: true }) as number,
-        schemaVersion: connection.pragma('user_version', { simple: true }) as number,
-      };
+      const applicationId = connection.pragma('application_id', { simple: true }) as number;
+      const schemaVersion = connection.pragma('user_version', { simple: true }) as number;
+      return { applicationId, schemaVersion, isSchemaIntact: isSchemaIntact(connection, schemaVersion) };
     } finally {
       connection.close();
     }

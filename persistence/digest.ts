@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 
 const separator = '\u0000';
 
-/** Lowercase hex SHA-256 over the columns, in the order given. */
-export function rowDigest(...columns: ReadonlyArray<string | number>): string {
+/** Lowercase hex SHA-256 over the columns, in the order given; null counts as the empty text. */
+export function rowDigest(...columns: ReadonlyArray<string | number | null>): string {
   return hash('sha256', columns.join(separator), 'hex');
 }

@@ -67,6 +67,10 @@ export class StoreError extends Error {
   }
 }
 
+/** A row of the store whose digest does not match. `what` names it, e.g. `progress of shell`. */
+export const damagedRow = (what: string): StoreError =>
+  new StoreError('store_corrupt', `the stored ${what} is damaged: its digest does not match`);
+
 /** The first part of an extended result code decides: SQLITE_IOERR_FSYNC and SQLITE_IOERR_WRITE are both I/O errors. */
 const byResultCode: ReadonlyArray<readonly [prefix: string, code: StoreErrorCode, message: string]> = [
   ['SQLITE_BUSY', 'store_busy', 'the database is locked by another process'],

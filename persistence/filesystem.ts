@@ -7,7 +7,12 @@ import { StoreError, storeErrorOf } from './errors.ts';
 
 /** Something that the user should know and that does not stop the store. */
 export interface StoreWarning {
-  readonly code: 'filesystem_overlay' | 'filesystem_copy_on_write' | 'permissions_repaired' | 'store_restored';
+  readonly code:
+    | 'filesystem_overlay'
+    | 'filesystem_copy_on_write'
+    | 'permissions_repaired'
+    | 'store_restored'
+    | 'store_log_torn';
   readonly message: string;
 }
 

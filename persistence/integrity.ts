@@ -7,6 +7,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { aside } from './aside.ts';
 import { removedTo } from './checkpoint/progress.ts';
 import type { Connection } from './connection.ts';
+import { rowDigest } from './digest.ts';
+import { type DigestedTable, digestedTables } from './digestSchema.ts';
 import { storeErrorOf } from './errors.ts';
 import type { ActorsTable } from './tables/actors.ts';
 import type { JournalTable } from './tables/journal.ts';
@@ -14,7 +16,7 @@ import type { MetaTable } from './tables/meta.ts';
 import type { OutboxTable } from './tables/outbox.ts';
 
 export interface Problem {
-  readonly table: 'file' | 'actors' | 'journal' | 'dedup' | 'outbox' | 'references';
+  readonly table: 'file' | 'actors' | 'journal' | 'dedup' | 'outbox' | 'references' | DigestedTable['table'];
   /** Which row, or which part of the file. */
   readonly where: string;
   readonly problem: 'damaged' | 'digest_mismatch' | 'dangling_reference' | 'version_mismatch' | 'not_in_journal';
@@ -46,6 +48,7 @@ export async function checkIntegrity(tables: CheckedTables): Promise<IntegrityRe
     () => checkJournal(tables, problems, checked),
     () => checkEffects(tables, problems, checked),
     () => checkAgreement(tables, problems),
+    ...digestedTables.map((table) => () => checkRows(tables, table, problems)),
   ];
   for (const step of steps) {
     try {
@@ -109,6 +112,21 @@ function* checkEffects({ outbox }: CheckedTables, problems: Problem[], checked: 
     const last = rows.at(-1);
     if (last === undefined) return;
     after = { position: last.position, ordinal: last.ordinal };
+    yield;
+  }
+}
+
+/** Rows of the smaller tables, in slices of the order in which they lie. */
+function* checkRows({ connection }: CheckedTables, { table, name, columns }: DigestedTable, problems: Problem[]) {
+  const sql = `SELECT ${name} AS "row", digest, ${columns.join(', ')} FROM ${table} LIMIT ? OFFSET ?`;
+  const page = connection.prepare(sql).raw();
+  type Row = [row: string | number, digest: string, ...columns: Array<string | number | null>];
+  for (let offset = 0; ; offset += sliceRows) {
+    const rows = page.all(sliceRows, offset) as Row[];
+    for (const [row, digest, ...values] of rows) {
+      if (digest !== rowDigest(...values)) problems.push({ table, where: String(row), problem: 'digest_mismatch' });
+    }
+    if (rows.length < sliceRows) return;
     yield;
   }
 }

@@ -3,11 +3,14 @@
  * once it has shipped. A store newer than this program is refused before anything is written.
  */
 import type { Clock } from './clock.ts';
-import { applicationId, type Connection, readHeader } from './connection.ts';
+import { applicationId, type Connection, readHeader, schemaDigest, schemaRow } from './connection.ts';
+import { rowDigest } from './digest.ts';
+import { digestSchema, digestsSince } from './digestSchema.ts';
 import { mappingStoreErrors, StoreError } from './errors.ts';
 import { observeSchema } from './observeSchema.ts';
 import { retentionSchema } from './retentionSchema.ts';
 import { firstSchema } from './schema.ts';
+import { createMetaTable } from './tables/meta.ts';
 import { ticketsSchema } from './tables/tickets.ts';
 
 export interface Migration {
@@ -21,6 +24,7 @@ export const migrations: readonly Migration[] = [
   { version: 2, name: 'observed launches', sql: observeSchema },
   { version: 3, name: 'tickets for executors', sql: ticketsSchema },
   { version: 4, name: 'retention', sql: retentionSchema },
+  { version: 5, name: 'digests of more rows', sql: digestSchema },
 ];
 
 const latest = (known: readonly Migration[]): number => known.at(-1)?.version ?? 0;
@@ -37,6 +41,7 @@ export function checkSchema(path: string, known: readonly Migration[] = migratio
       `the store has schema ${header.schemaVersion}; this program knows up to ${latest(known)}`,
     );
   }
+  if (!header.isSchemaIntact) throw new StoreError('store_corrupt', `the schema of ${path} is damaged`);
 }
 
 /** Brings the open database to the newest known version. Foreign keys are checked before each step is committed. */
@@ -48,6 +53,9 @@ export function migrate(connection: Connection, clock: Clock, known: readonly Mi
 }
 
 function applyStep(connection: Connection, clock: Clock, step: Migration): void {
+  connection.function('row_digest', { varargs: true, deterministic: true }, (...columns) =>
+    rowDigest(...(columns as Array<string | number | null>)),
+  );
   connection.exec(step.sql);
   const violations = connection.pragma('foreign_key_check') as unknown[];
   if (violations.length > 0) throw new Error(`migration ${step.version} would leave dangling references`);
@@ -56,4 +64,5 @@ function applyStep(connection: Connection, clock: Clock, step: Migration): void 
     .run(step.version, step.name, clock.now().wallMs);
   connection.pragma(`application_id = ${applicationId}`);
   connection.pragma(`user_version = ${step.version}`);
+  if (step.version >= digestsSince) createMetaTable(connection).set(schemaRow, schemaDigest(connection));
 }

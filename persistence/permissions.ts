@@ -29,7 +29,9 @@ export function privateDirectory(path: string, create: boolean): StoreWarning[] 
   if (info === undefined) {
     if (!create) throw new StoreError('store_missing', `there is no state directory at ${path}`);
     makeDirectories(path);
-    info = statSync(path);
+    info = statusOf(path, statSync);
+    // A link, say to a disk that is not mounted at present; nothing is made behind it.
+    if (info === undefined) throw new StoreError('store_missing', `${path} leads to a directory that is not there`);
   }
   if (!info.isDirectory()) throw new StoreError('store_permissions', `${path} is not a directory`);
   refuseForeign(path, info);

@@ -10,9 +10,10 @@ import { type Connection, connect, type ReadBack } from './connection.ts';
 import { mappingStoreErrors, StoreError, withStoreErrors } from './errors.ts';
 import { checkFilesystem, type StoreWarning } from './filesystem.ts';
 import { found, removeDraft } from './founding.ts';
-import { type Restored, readIdentity, type StoreIdentity } from './identity.ts';
+import { inodeOf, type Restored, readIdentity, type StoreIdentity } from './identity.ts';
 import { checkIntegrity, type IntegrityReport } from './integrity.ts';
 import { acquireRuntimeLock } from './lock.ts';
+import { checkLog } from './logCheck.ts';
 import { checkSchema, type Migration, migrate, migrations } from './migrations.ts';
 import { exists, privateDirectory, privateFile } from './permissions.ts';
 import { createSpace, type Space } from './space.ts';
@@ -108,6 +109,7 @@ export function openStore(options: StoreOptions): Store {
     warnings.push(...lock.warnings);
     const created = prepareFile(files, clock, warnings);
     const known = faults?.migrations ?? migrations;
+    warnings.push(...checkLog(files.database));
     checkSchema(files.database, known);
     connection = connect(files.database, { busyMs: options.busyMs, readBack: faults?.readBack });
     migrate(connection, clock, known);
@@ -155,7 +157,7 @@ function assemble({ connection, files, clock, lock, ...about }: Parts): Store {
     const { installationId, nodeId, epoch, startNumber, restored } = identity;
     return {
       ...about,
-      ...recordingStart(createTransactions(connection), identity),
+      ...recordingStart(inPlace(createTransactions(connection), files.database), identity),
       installationId,
       nodeId,
       epoch,
@@ -190,6 +192,24 @@ function assemble({ connection, files, clock, lock, ...about }: Parts): Store {
       },
     };
   });
+}
+
+/**
+ * A database that was removed or moved takes every commit, and nobody finds it again (JRN-10): SQLite looks only when it
+ * opens the file. What happens between this look and the COMMIT behind it stays unnoticed until the next one.
+ */
+function inPlace({ write, savepoint }: Transactions, database: string): Transactions {
+  const inode = inodeOf(database);
+  return {
+    savepoint,
+    write: (work) =>
+      write(() => {
+        const result = work();
+        if (inode !== (exists(database) ? inodeOf(database) : undefined))
+          throw new StoreError('store_io', `${database} was moved or removed while it was open`);
+        return result;
+      }),
+  };
 }
 
 /** A start is recorded with its first write: a reader changes nothing, and a full disk can still be read. */

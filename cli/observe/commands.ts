@@ -9,7 +9,7 @@ import { usage } from '../failure.ts';
 import { example } from '../globalOptions.ts';
 import type { Answer, Output } from '../output.ts';
 import { coverageLines, ingestLines, reconcileLines, spoolLines, statusLines } from '../print/observe.ts';
-import { type Here, withObserver } from './observer.ts';
+import { type Here, type Observed, withObserver } from './observer.ts';
 
 export interface Asked {
   readonly here: Here;
@@ -71,10 +71,10 @@ function wholeNumber(text: string): number {
   throw usage(`${JSON.stringify(text)} is no whole number from 1 on`, ['custody observe reconcile --help']);
 }
 
-const answerOf = <Data>(command: string, data: Data, exitCode = 0): Answer<Data> => ({
+const answerOf = <Data>(command: string, { data, warnings }: Observed<Data>, exitCode = 0): Answer<Data> => ({
   command: `observe.${command}`,
   data,
-  warnings: [],
+  warnings,
   journalPosition: null,
   exitCode,
 });
@@ -89,10 +89,10 @@ const exitOf = ({ invalid = 0, rejected }: { readonly invalid?: number; readonly
 async function ingest({ here, output }: Asked, _: unknown, file?: string): Promise<number> {
   if (file === undefined) {
     const report = await withObserver(here, (observer) => observer.takeSpool(spoolAtMost));
-    return output.answer<SpoolReport>(answerOf('ingest', report, exitOf(report.counts)), spoolLines);
+    return output.answer<SpoolReport>(answerOf('ingest', report, exitOf(report.data.counts)), spoolLines);
   }
   const report = await withObserver(here, (observer) => takeLines(observer.sink, chunksOf(file)));
-  return output.answer<LinesReport>(answerOf('ingest', report, exitOf(report.counts)), ingestLines);
+  return output.answer<LinesReport>(answerOf('ingest', report, exitOf(report.data.counts)), ingestLines);
 }
 
 async function* chunksOf(file: string): AsyncGenerator<Buffer> {
@@ -118,7 +118,7 @@ interface ReconcileOptions {
 async function reconcile({ here, output }: Asked, options: ReconcileOptions): Promise<number> {
   const { maxMs = 200, maxCount = 10_000 } = options;
   const report = await withObserver(here, (observer) => observer.reconcile({ maxMs, maxCount }));
-  const isBlind = report.pass.unavailable !== null;
+  const isBlind = report.data.pass.unavailable !== null;
   return output.answer<ReconcileReport>(answerOf('reconcile', report, isBlind ? 8 : 0), reconcileLines);
 }
 

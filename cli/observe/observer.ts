@@ -9,7 +9,7 @@ import type { LinuxAdapter } from '../../actors/observe/linux/adapter.ts';
 import { createObserver } from '../../actors/reconcile/observer.ts';
 import { type Places, readRendezvous } from '../../actors/runtime/places.ts';
 import { protocol } from '../../machines/protocol.ts';
-import { openStore } from '../../persistence/store.ts';
+import { openStore, type Store } from '../../persistence/store.ts';
 import { Client, DaemonAbsent } from '../client.ts';
 import { credentialOf } from '../credential.ts';
 import type { AnyObserver } from './anyObserver.ts';
@@ -26,13 +26,19 @@ export interface Here {
   readonly platform: Platform;
 }
 
+/** What the work answered, and what has to be said of the store that it comes from. */
+export interface Observed<T> {
+  readonly data: T;
+  readonly warnings: readonly string[];
+}
+
 /** Runs `work` with whoever observes here. Throws StoreError, `config_invalid`, or what the daemon refuses. */
-export async function withObserver<T>(here: Here, work: (observer: AnyObserver) => Promise<T>): Promise<T> {
+export async function withObserver<T>(here: Here, work: (observer: AnyObserver) => Promise<T>): Promise<Observed<T>> {
   const { places } = here;
   const rendezvous = readRendezvous(places);
   if (rendezvous) {
     try {
-      return await work(remoteObserver(new Client(rendezvous, () => credentialOf(places))));
+      return { data: await work(remoteObserver(new Client(rendezvous, () => credentialOf(places)))), warnings: [] };
     } catch (cause) {
       if (!(cause instanceof DaemonAbsent)) throw cause;
     }
@@ -40,7 +46,10 @@ export async function withObserver<T>(here: Here, work: (observer: AnyObserver) 
   return locally(here, work);
 }
 
-async function locally<T>({ places, platform }: Here, work: (observer: AnyObserver) => Promise<T>): Promise<T> {
+async function locally<T>(
+  { places, platform }: Here,
+  work: (observer: AnyObserver) => Promise<T>,
+): Promise<Observed<T>> {
   const { config } = loadConfig(places, process.env);
   const clock = platform.clock();
   const store = openStore({ stateDir: places.stateDir, clock, create: true, busyMs: config.sqliteBusyMs });
@@ -56,11 +65,12 @@ async function locally<T>({ places, platform }: Here, work: (observer: AnyObserv
         spoolDir: places.spoolDir,
         ...observerPace(config),
       });
-      return await work({
+      const data = await work({
         ...observer,
         status: async () => observer.status(),
         coverage: async (request) => observer.coverage(request),
       });
+      return { data, warnings: warningsOf(store) };
     } finally {
       await host.close();
       adapter.close();
@@ -69,3 +79,9 @@ async function locally<T>({ places, platform }: Here, work: (observer: AnyObserv
     store.close();
   }
 }
+
+/** A store that is new knows nothing, which must not pass for having nothing to say (FAULT-08). */
+const warningsOf = ({ created, stateDir, warnings }: Store): readonly string[] => [
+  ...(created ? [`there was no store in ${stateDir}: this one is new and knows of nothing yet`] : []),
+  ...warnings.map(({ message }) => message),
+];

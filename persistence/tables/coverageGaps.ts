@@ -3,6 +3,8 @@
  * time; a closed one stays on record.
  */
 import type { Connection } from '../connection.ts';
+import { rowDigest } from '../digest.ts';
+import { damagedRow } from '../errors.ts';
 import { limitOf, type Page } from '../paging.ts';
 
 export interface CoverageGap {
@@ -25,6 +27,7 @@ export interface RecordedGap extends CoverageGap {
   readonly closedWallMs: number | null;
 }
 
+/** A damaged row throws StoreError `store_corrupt`: a gap that is read wrongly may count as closed. */
 export interface CoverageGapsTable {
   /** False when it is on record already. */
   record(gap: CoverageGap): boolean;
@@ -36,30 +39,63 @@ export interface CoverageGapsTable {
   count(): { readonly recorded: number; readonly open: number };
 }
 
+type Row = RecordedGap & { readonly digest: string };
+
+const digestOf = (gap: Omit<RecordedGap, 'key'>): string =>
+  rowDigest(
+    gap.gapId,
+    gap.producer,
+    gap.kind,
+    gap.fromWallMs,
+    gap.toWallMs,
+    gap.count,
+    gap.bootId,
+    gap.closedBy,
+    gap.closedWallMs,
+  );
+
+function intact({ digest, ...gap }: Row): RecordedGap {
+  if (digest !== digestOf(gap)) throw damagedRow(`gap ${gap.key}`);
+  return gap;
+}
+
+const stillOpen = { closedBy: null, closedWallMs: null };
+
 export function createCoverageGapsTable(connection: Connection): CoverageGapsTable {
   const record = connection.prepare(`INSERT OR IGNORE INTO coverage_gaps
-    (gap_id, producer, kind, from_wall_ms, to_wall_ms, count, boot_id) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+    (gap_id, producer, kind, from_wall_ms, to_wall_ms, count, boot_id, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
   const close = connection.prepare(
-    'UPDATE coverage_gaps SET closed_by = ?, closed_wall_ms = ? WHERE gap_id = ? AND closed_by IS NULL',
+    'UPDATE coverage_gaps SET closed_by = ?, closed_wall_ms = ?, digest = ? WHERE gap = ?',
   );
-  const columns = `gap AS key, gap_id AS gapId, producer, kind, from_wall_ms AS fromWallMs, to_wall_ms AS toWallMs, count,
-    boot_id AS bootId, closed_by AS closedBy, closed_wall_ms AS closedWallMs`;
-  const open = connection.prepare(
-    `SELECT ${columns} FROM coverage_gaps WHERE closed_by IS NULL AND gap > ? ORDER BY gap LIMIT ?`,
-  );
-  const find = connection.prepare(`SELECT ${columns} FROM coverage_gaps WHERE gap_id = ?`);
-  const list = connection.prepare(`SELECT ${columns} FROM coverage_gaps WHERE gap > ? ORDER BY gap LIMIT ?`);
+  const from = `SELECT gap AS key, gap_id AS gapId, producer, kind, from_wall_ms AS fromWallMs, to_wall_ms AS toWallMs,
+    count, boot_id AS bootId, closed_by AS closedBy, closed_wall_ms AS closedWallMs, digest FROM coverage_gaps`;
+  const open = connection.prepare(`${from} WHERE closed_by IS NULL AND gap > ? ORDER BY gap LIMIT ?`);
+  const find = connection.prepare(`${from} WHERE gap_id = ?`);
+  const list = connection.prepare(`${from} WHERE gap > ? ORDER BY gap LIMIT ?`);
   const count = connection.prepare(
     'SELECT count(*) AS recorded, coalesce(sum(closed_by IS NULL), 0) AS open FROM coverage_gaps',
   );
 
+  function found(gapId: string): RecordedGap | undefined {
+    const row = find.get(gapId) as Row | undefined;
+    return row && intact(row);
+  }
+
   return {
-    record: ({ gapId, producer, kind, fromWallMs, toWallMs, count: missing, bootId }) =>
-      record.run(gapId, producer, kind, fromWallMs, toWallMs, missing, bootId).changes === 1,
-    close: (gapId, by, wallMs) => close.run(by, wallMs, gapId).changes === 1,
-    find: (gapId) => find.get(gapId) as RecordedGap | undefined,
-    open: (page = {}) => open.all(page.after ?? 0, limitOf(page)) as RecordedGap[],
-    list: (page = {}) => list.all(page.after ?? 0, limitOf(page)) as RecordedGap[],
+    record(gap) {
+      const { gapId, producer, kind, fromWallMs, toWallMs, count: missing, bootId } = gap;
+      const digest = digestOf({ ...gap, ...stillOpen });
+      return record.run(gapId, producer, kind, fromWallMs, toWallMs, missing, bootId, digest).changes === 1;
+    },
+    close(gapId, closedBy, closedWallMs) {
+      const gap = found(gapId);
+      if (gap === undefined || gap.closedBy !== null) return false;
+      close.run(closedBy, closedWallMs, digestOf({ ...gap, closedBy, closedWallMs }), gap.key);
+      return true;
+    },
+    find: found,
+    open: (page = {}) => (open.all(page.after ?? 0, limitOf(page)) as Row[]).map(intact),
+    list: (page = {}) => (list.all(page.after ?? 0, limitOf(page)) as Row[]).map(intact),
     count: () => count.get() as { recorded: number; open: number },
   };
 }

@@ -16,14 +16,33 @@ export interface SystemClockOptions {
   readonly proc?: ProcReader;
 }
 
+/** There is no clock without a boot id, and so nothing that this program could record or compare (FAULT-07). */
+export class ClockUnavailableError extends Error {
+  override readonly name = 'ClockUnavailableError';
+  readonly code = 'proc_unusable';
+  readonly exitCode = 8;
+  readonly retryable = true;
+  readonly next: readonly string[] = ['mount procfs on /proc for this user, then retry'];
+}
+
+function requireBootId(proc: ProcReader, procRoot: string): string {
+  try {
+    return readBootId(proc, procRoot);
+  } catch (cause) {
+    throw new ClockUnavailableError(`the boot id cannot be read from ${procRoot}: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
+
 /**
  * The clocks of this machine. Libuv's timers run on CLOCK_MONOTONIC too, so a suspended machine fires nothing late.
- * Throws when the boot id cannot be read: a deadline without its boot means nothing.
+ * Throws ClockUnavailableError when the boot id cannot be read: a deadline without its boot means nothing.
  */
 export function createSystemClock(options: SystemClockOptions = {}): Clock {
   const proc = options.proc ?? createProcReader();
   const procRoot = options.procRoot ?? '/proc';
-  const bootId = readBootId(proc, procRoot);
+  const bootId = requireBootId(proc, procRoot);
   return {
     monoMs: monotonicMs,
     // The first number of proc_uptime(5) is CLOCK_BOOTTIME in hundredths of a second; Node reads that clock nowhere else.

@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { fileIdentityOf } from '../../../actors/daemon/git/worktreeIdentity.ts';
 import { createLinuxAdapter } from '../../../actors/observe/linux/adapter.ts';
+import type { ProcessIdentity } from '../../../machines/identity.ts';
 import { type NotedProcess, noteSchema, type Place } from '../../../machines/note.ts';
 import { noting, type Said, type Voice } from '../../ingest/support/notes.ts';
 import { makeRepository } from '../../support/daemonHome.ts';
@@ -101,7 +102,11 @@ export async function job(): Promise<{
     await exited;
   };
   onTestFinished(end);
-  const { pid, processToken, uid, namespace } = adapter.capture(child.pid!);
+  return { child, process: noted(adapter.capture(child.pid!)), end };
+}
+
+/** A captured process, as a launcher notes it. */
+export function noted({ pid, processToken, uid, namespace }: ProcessIdentity): NotedProcess {
   const [, pidns, timens] = /^pid:(\d+),time:(\d+)$/.exec(namespace)!;
-  return { child, process: { pid, start: processToken, uid, pidns: pidns!, timens: timens!, pidfs: null }, end };
+  return { pid, start: processToken, uid, pidns: pidns!, timens: timens!, pidfs: null };
 }
