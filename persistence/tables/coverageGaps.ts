@@ -25,6 +25,14 @@ export interface RecordedGap extends CoverageGap {
   readonly closedWallMs: number | null;
 }
 
+export interface GapCount {
+  readonly producer: string;
+  readonly state: 'open' | 'closed';
+  readonly count: number;
+}
+
+const namedProducers = 100;
+
 export interface CoverageGapsTable {
   /** False when it is on record already. */
   record(gap: CoverageGap): boolean;
@@ -33,6 +41,8 @@ export interface CoverageGapsTable {
   find(gapId: string): RecordedGap | undefined;
   open(page?: Page): readonly RecordedGap[];
   list(page?: Page): readonly RecordedGap[];
+  /** How many there are of each producer, for as many producers as a list may name; all others as `*`, which is no producer. */
+  byProducer(): readonly GapCount[];
   count(): { readonly recorded: number; readonly open: number };
 }
 
@@ -49,6 +59,11 @@ export function createCoverageGapsTable(connection: Connection): CoverageGapsTab
   );
   const find = connection.prepare(`SELECT ${columns} FROM coverage_gaps WHERE gap_id = ?`);
   const list = connection.prepare(`SELECT ${columns} FROM coverage_gaps WHERE gap > ? ORDER BY gap LIMIT ?`);
+  const byProducer =
+    connection.prepare(`WITH named AS (SELECT DISTINCT producer FROM coverage_gaps ORDER BY producer LIMIT ?)
+    SELECT CASE WHEN producer IN (SELECT producer FROM named) THEN producer ELSE '*' END AS producer,
+    CASE WHEN closed_by IS NULL THEN 'open' ELSE 'closed' END AS state, count(*) AS count
+    FROM coverage_gaps GROUP BY 1, 2 ORDER BY 1, 2`);
   const count = connection.prepare(
     'SELECT count(*) AS recorded, coalesce(sum(closed_by IS NULL), 0) AS open FROM coverage_gaps',
   );
@@ -60,6 +75,7 @@ export function createCoverageGapsTable(connection: Connection): CoverageGapsTab
     find: (gapId) => find.get(gapId) as RecordedGap | undefined,
     open: (page = {}) => open.all(page.after ?? 0, limitOf(page)) as RecordedGap[],
     list: (page = {}) => list.all(page.after ?? 0, limitOf(page)) as RecordedGap[],
+    byProducer: () => byProducer.all(namedProducers) as GapCount[],
     count: () => count.get() as { recorded: number; open: number },
   };
 }
