@@ -123,8 +123,8 @@ function labelled(labels: Readonly<Record<string, string>>): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 
-/** What could act on a terminal, and half characters, which are no UTF-8. */
-const harmful = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+/** What could act on a terminal, and half characters, which are no UTF-8; joiners inside emoji and Indic scripts stay. */
+const harmful = /(?![\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 const escaped = (value: string): string =>
   value
