@@ -47,6 +47,8 @@ export function searchContradictions(parts: ContradictionParts, after: number): 
   const { journal } = parts.store;
   const last = journal.lastPosition();
   if (last <= after) return { found: [], upTo: after };
+  // Asked first: a row costs next to nothing, and many installations never predict.
+  if (!wasPredicted(parts.store)) return { found: [], upTo: last };
   const pages = evidenceTypes.map((type) => journal.page({ type, after, limit: rowsAtMost }));
   if (pages.every((page) => page.length === 0)) return { found: [], upTo: last };
   const predictions = eligibleIn(parts.store);
@@ -58,6 +60,10 @@ export function searchContradictions(parts: ContradictionParts, after: number): 
     .flatMap((entry) => (entry.intact ? contradictedBy({ ...parts, suspendedMs }, entry, predictions) : []));
   return { found, upTo: Math.min(last, ...ends) };
 }
+
+/** Whether any prediction is on record, whatever it says. */
+export const wasPredicted = ({ journal }: ContradictionParts['store']): boolean =>
+  journal.page({ type: 'prediction.recorded', limit: 1 }).length > 0;
 
 /** The newest predictions of "reclaimable", by worktree. */
 function eligibleIn({ journal }: ContradictionParts['store']): ReadonlyMap<string, readonly Prediction[]> {

@@ -2,6 +2,7 @@
 import { minuteMs, minuteOf } from '../../persistence/commitMeter.ts';
 import { merged, type RecordedMinute } from '../../persistence/tables/commitMinutes.ts';
 import { catalogue, type SeriesName } from './catalogue.ts';
+import { wasPredicted } from './contradictions.ts';
 import { distributionOf, latencyOf } from './distribution.ts';
 import type { Distribution, MetricsReport, Series, Value } from './report.ts';
 import { type StandingParts, standingOf } from './standing.ts';
@@ -55,7 +56,7 @@ export function metricsReport(parts: StandingParts, window: Window): MetricsRepo
       one('oldest_unapplied_event_age', gauge(standing.oldestUnappliedAge)),
       ...unknownsIn(parts, window, measured.passDuration.count),
       ...gapsOf(standing),
-      one('predictions_would_be_unsafe', counter(wasPredicted(parts) || unsafe > 0 ? unsafe : null)),
+      one('predictions_would_be_unsafe', counter(unsafe > 0 || wasPredicted(store) ? unsafe : null)),
       one('recovery_time', measured.recoveryTime),
       one('journal_rows', gauge(standing.journalRows)),
       one('journal_bytes', gauge(standing.journalBytes)),
@@ -76,10 +77,6 @@ const gapsOf = ({ gaps }: ReturnType<typeof standingOf>): readonly Series[] =>
   gaps.length === 0
     ? [one('coverage_gaps', gauge(0))]
     : gaps.map(({ producer, state, count }) => one('coverage_gaps', gauge(count), { producer, state }));
-
-/** Of no prediction at all nothing can be said. */
-const wasPredicted = ({ store }: StandingParts): boolean =>
-  store.journal.page({ type: 'prediction.recorded', limit: 1 }).length > 0;
 
 const one = (name: SeriesName, measured: Series['measured'], labels: Series['labels'] = {}): Series => ({
   name,

@@ -1,7 +1,8 @@
 /**
  * The one API, on a UNIX socket inside a private directory (0700, socket 0600): whoever can open it is this user. What
  * speaks for the operator, or for a session, stands in the authorization header (RFC 9110) after the word Custody.
- * A call answers one Reply, and GET /metrics what a scraper reads; a stream answers lines of JSON until the client leaves or the source ends.
+ * A call answers one Reply, and GET /metrics what a scraper reads; a stream answers lines of JSON until the client leaves
+ * or the source ends.
  */
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
