@@ -72,6 +72,11 @@ export class Output {
     process.stdout.write(`${text}\n`);
   }
 
+  /** A text in a format of its own, which must be harmless already. */
+  raw(text: string): void {
+    process.stdout.write(text);
+  }
+
   /** One line about the answer: warnings, hints, progress. Nobody who asked for --json or --quiet wants it. */
   note(text: string): void {
     this.clearStatus();

@@ -6,20 +6,24 @@
 import { join, resolve } from 'node:path';
 import { type BackupReport, backUp } from './backup.ts';
 import type { Clock } from './clock.ts';
+import { CommitMeter } from './commitMeter.ts';
 import { type Connection, connect, type ReadBack } from './connection.ts';
 import { mappingStoreErrors, StoreError, withStoreErrors } from './errors.ts';
 import { checkFilesystem, type StoreWarning } from './filesystem.ts';
 import { found, removeDraft } from './founding.ts';
 import { inodeOf, type Restored, readIdentity, type StoreIdentity } from './identity.ts';
 import { checkIntegrity, type IntegrityReport } from './integrity.ts';
-import { acquireRuntimeLock } from './lock.ts';
+import { acquireRuntimeLock, type RuntimeLock } from './lock.ts';
 import { checkLog } from './logCheck.ts';
 import { checkSchema, type Migration, migrate, migrations } from './migrations.ts';
 import { exists, privateDirectory, privateFile } from './permissions.ts';
+import { noteRefusal } from './refusals.ts';
 import { createSpace, type Space } from './space.ts';
 import { type ActorsTable, createActorsTable } from './tables/actors.ts';
 import { type BindingsTable, createBindingsTable } from './tables/bindings.ts';
+import { type CommitMinutesTable, createCommitMinutesTable } from './tables/commitMinutes.ts';
 import { type ContractsTable, createContractsTable } from './tables/contracts.ts';
+import { type ContradictionsTable, createContradictionsTable } from './tables/contradictions.ts';
 import { type CoverageGapsTable, createCoverageGapsTable } from './tables/coverageGaps.ts';
 import { createDeadlinesTable, type DeadlinesTable } from './tables/deadlines.ts';
 import { createDedupTable, type DedupTable } from './tables/dedup.ts';
@@ -31,12 +35,14 @@ import { createMetaTable, type MetaTable } from './tables/meta.ts';
 import { createOutboxTable, type OutboxTable } from './tables/outbox.ts';
 import { createPassesTable, type PassesTable } from './tables/passes.ts';
 import { createProducersTable, type ProducersTable } from './tables/producers.ts';
+import { createRecoveriesTable, type RecoveriesTable } from './tables/recoveries.ts';
 import { createRejectionsTable, type RejectionsTable } from './tables/rejections.ts';
 import { createRepositoriesTable, type RepositoriesTable } from './tables/repositories.ts';
 import { createRetentionsTable, type RetentionsTable } from './tables/retentions.ts';
 import { createRetiredArtifactsTable, type RetiredArtifactsTable } from './tables/retiredArtifacts.ts';
 import { createSelfChecksTable, type SelfChecksTable } from './tables/selfChecks.ts';
 import { createTicketsTable, type TicketsTable } from './tables/tickets.ts';
+import { createTotalsTable, type TotalsTable } from './tables/totals.ts';
 import { createTransactions, type Transactions } from './transaction.ts';
 
 export interface Store extends Transactions {
@@ -71,7 +77,13 @@ export interface Store extends Transactions {
   readonly endings: EndingsTable;
   readonly retentions: RetentionsTable;
   readonly retiredArtifacts: RetiredArtifactsTable;
+  readonly commitMinutes: CommitMinutesTable;
+  readonly recoveries: RecoveriesTable;
+  readonly contradictions: ContradictionsTable;
+  readonly totals: TotalsTable;
   readonly space: Space;
+  /** What the commits of this process cost, until it is written down. */
+  readonly commits: CommitMeter;
   /** Copies the store into a new private file. Rejects with BackupTargetError or StoreError. */
   backup(toPath: string): Promise<BackupReport>;
   check(): Promise<IntegrityReport>;
@@ -103,7 +115,7 @@ export function openStore(options: StoreOptions): Store {
   const filesystem = checkFilesystem(stateDir, faults?.filesystemType);
   warnings.push(...filesystem.warnings);
   if (!create && !exists(files.database)) throw new StoreError('store_missing', `there is no store in ${stateDir}`);
-  const lock = acquireRuntimeLock(stateDir);
+  const lock = lockFor(stateDir);
   let connection: Connection | undefined;
   try {
     warnings.push(...lock.warnings);
@@ -117,6 +129,15 @@ export function openStore(options: StoreOptions): Store {
   } catch (thrown) {
     connection?.close();
     lock.release();
+    throw thrown;
+  }
+}
+
+function lockFor(stateDir: string): RuntimeLock {
+  try {
+    return acquireRuntimeLock(stateDir);
+  } catch (thrown) {
+    if (thrown instanceof StoreError && thrown.code === 'runtime_busy') noteRefusal(stateDir);
     throw thrown;
   }
 }
@@ -155,9 +176,10 @@ function assemble({ connection, files, clock, lock, ...about }: Parts): Store {
     const journal = withStoreErrors(createJournalTable(connection));
     const outbox = withStoreErrors(createOutboxTable(connection));
     const { installationId, nodeId, epoch, startNumber, restored } = identity;
+    const commits = new CommitMeter(() => clock.now().wallMs);
     return {
       ...about,
-      ...recordingStart(inPlace(createTransactions(connection), files.database), identity),
+      ...recordingStart(inPlace(createTransactions(connection, commits), files.database), identity),
       installationId,
       nodeId,
       epoch,
@@ -183,7 +205,12 @@ function assemble({ connection, files, clock, lock, ...about }: Parts): Store {
       endings: withStoreErrors(createEndingsTable(connection)),
       retentions: withStoreErrors(createRetentionsTable(connection)),
       retiredArtifacts: withStoreErrors(createRetiredArtifactsTable(connection)),
+      commitMinutes: withStoreErrors(createCommitMinutesTable(connection)),
+      recoveries: withStoreErrors(createRecoveriesTable(connection)),
+      contradictions: withStoreErrors(createContradictionsTable(connection)),
+      totals: withStoreErrors(createTotalsTable(connection)),
       space: withStoreErrors(createSpace(connection)),
+      commits,
       backup: (toPath) => backUp(connection, toPath, clock.now().wallMs),
       check: () => checkIntegrity({ connection, actors, journal, outbox, meta }),
       close() {
@@ -198,35 +225,37 @@ function assemble({ connection, files, clock, lock, ...about }: Parts): Store {
  * A database that was removed or moved takes every commit, and nobody finds it again (JRN-10): SQLite looks only when it
  * opens the file. What happens between this look and the COMMIT behind it stays unnoticed until the next one.
  */
-function inPlace({ write, savepoint }: Transactions, database: string): Transactions {
+function inPlace({ write, writeUncounted, savepoint }: Transactions, database: string): Transactions {
   const inode = inodeOf(database);
+  function looked<T>(work: () => T): T {
+    const result = work();
+    if (inode !== (exists(database) ? inodeOf(database) : undefined))
+      throw new StoreError('store_io', `${database} was moved or removed while it was open`);
+    return result;
+  }
   return {
     savepoint,
-    write: (work) =>
-      write(() => {
-        const result = work();
-        if (inode !== (exists(database) ? inodeOf(database) : undefined))
-          throw new StoreError('store_io', `${database} was moved or removed while it was open`);
-        return result;
-      }),
+    write: (work) => write(() => looked(work)),
+    writeUncounted: (work) => writeUncounted(() => looked(work)),
   };
 }
 
 /** A start is recorded with its first write: a reader changes nothing, and a full disk can still be read. */
-function recordingStart({ write, savepoint }: Transactions, identity: StoreIdentity): Transactions {
+function recordingStart({ write, writeUncounted, savepoint }: Transactions, identity: StoreIdentity): Transactions {
   let recorded = false;
+  function first<T>(by: Transactions['write'], work: () => T): T {
+    const result = by(() => {
+      identity.record();
+      return work();
+    });
+    recorded = true;
+    identity.recorded();
+    return result;
+  }
   return {
     savepoint,
-    write(work) {
-      if (recorded) return write(work);
-      const result = write(() => {
-        identity.record();
-        return work();
-      });
-      recorded = true;
-      identity.recorded();
-      return result;
-    },
+    write: (work) => (recorded ? write(work) : first(write, work)),
+    writeUncounted: (work) => (recorded ? writeUncounted(work) : first(writeUncounted, work)),
   };
 }
 

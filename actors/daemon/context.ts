@@ -15,6 +15,7 @@ import type { Root } from './root.ts';
 import type { ServicePlace } from './service/place.ts';
 import type { AuthorityRecords } from './services/authorityRecords.ts';
 import type { DeadlineService } from './services/deadlineService.ts';
+import type { MeasuringService } from './services/measuringService.ts';
 import type { OutputDisk } from './services/outputDisk.ts';
 import type { ReceiptService } from './services/receiptService.ts';
 import type { ResidentService } from './services/residentService.ts';
@@ -46,6 +47,7 @@ export interface DaemonContext extends Runtime {
   readonly exclusive: Exclusive;
   readonly workers: WorkerService;
   readonly observer: Observer;
+  readonly measuring: MeasuringService;
   readonly authority: AuthorityRecords;
 }
 

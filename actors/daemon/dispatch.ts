@@ -15,6 +15,8 @@ import { runLogs } from './commands/logs.ts';
 import {
   observeAccount,
   observeCoverage,
+  observeExposition,
+  observeMetrics,
   observeProgress,
   observeReconcile,
   observeSpool,
@@ -120,6 +122,8 @@ const handlers: Handlers = {
   'observe.reconcile': observeReconcile,
   'observe.status': observeStatusNow,
   'observe.coverage': observeCoverage,
+  'observe.metrics': observeMetrics,
+  'observe.exposition': observeExposition,
 };
 
 async function verify(context: ServingContext): Promise<Answer<CallResults['contract.verify']>> {

@@ -9,6 +9,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { retryPauses } from './config.ts';
 import { createRoot, type Root } from './root.ts';
 import type { DeadlineService } from './services/deadlineService.ts';
+import type { MeasuringService } from './services/measuringService.ts';
 import type { ObservationService } from './services/observationService.ts';
 import type { OutputDisk } from './services/outputDisk.ts';
 import type { ReceiptService } from './services/receiptService.ts';
@@ -20,6 +21,7 @@ interface Parts extends Pick<Runtime, 'adapter' | 'clock' | 'config' | 'log'> {
   readonly deadlines: DeadlineService;
   readonly observation: ObservationService;
   readonly sessionDeadlines: SessionDeadlines;
+  readonly measuring: Pick<MeasuringService, 'onLane'>;
   readonly outputDisk: OutputDisk;
   readonly residents: Pick<ResidentService, 'look'>;
   readonly pausedBefore: boolean;
@@ -62,6 +64,7 @@ export function createLiveSystem(parts: Parts): Root {
       onSessionDeadline: (signal) => logged('session deadline', sessionDeadlines.onSignal(signal)),
       onDeadline: (signal) => logged('deadline', deadlines.onSignal(signal)),
       onLane: (event) => {
+        parts.measuring.onLane(event);
         if (event.type === 'passEnded') {
           outputDisk.look();
           parts.residents.look();

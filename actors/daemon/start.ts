@@ -46,6 +46,7 @@ import { RetentionLane } from './retention/lane.ts';
 import { servicePlace } from './service/place.ts';
 import { AuthorityRecords } from './services/authorityRecords.ts';
 import { createDeadlineService } from './services/deadlineService.ts';
+import { MeasuringService } from './services/measuringService.ts';
 import { createObservationService } from './services/observationService.ts';
 import { createOutputDisk } from './services/outputDisk.ts';
 import { createReceiptService } from './services/receiptService.ts';
@@ -177,6 +178,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   void context.slotPool.fill();
   new SpoolService(context).start();
   context.retention.start();
+  context.measuring.serving();
   void keepContractCurrent(runtime).catch((error) => {
     if (error !== leaving.signal.reason) log.error({ error: describe(error) }, 'the contract was not verified');
   });
@@ -270,6 +272,7 @@ function wire(
   const deadlines = createDeadlineService(runtime);
   const guardians = createGuardianTalk({ ...runtime, findings });
   const observer = observerOf(runtime);
+  const measuring = new MeasuringService({ ...runtime, recorder: observer.metrics.recorder });
   const observation = createObservationService({ ...runtime, findings, receipts, guardians, observed: observer.runs });
   const outputDisk = createOutputDisk(runtime);
   const slotPool = new SlotPool(runtime.places.scopesDir);
@@ -285,12 +288,7 @@ function wire(
   );
   const root = createLiveSystem({
     ...runtime,
-    receipts,
-    deadlines,
-    observation,
-    outputDisk,
-    residents,
-    sessionDeadlines,
+    ...{ receipts, deadlines, sessionDeadlines, observation, measuring, outputDisk, residents },
     pausedBefore: isPausedBefore(runtime),
   });
   const enclosing = new EnclosingProofs({ ...runtime, receipts, findings });
@@ -321,6 +319,7 @@ function wire(
     guardians,
     residents,
     observer,
+    measuring,
     authority: new AuthorityRecords(runtime),
   };
   followCommits(context);
@@ -379,6 +378,7 @@ async function serve(context: ServingContext, { places, env, version, log }: Dae
     hello: () => ({ protocol: 1, version, pid, startNumber, stateDir: places.stateDir, service }),
     authorise: (name, credential) => authorise(context, name, credential),
     call: (command, args, signal) => dispatch(context, command, { args, signal }),
+    exposition: () => context.observer.metrics.exposition(),
     stream: (command, args, signal) => openStream(context, command, { args, signal }),
     onBug: (error) => log.error({ error: describe(error) }, 'a call failed unexpectedly'),
   });
@@ -424,6 +424,7 @@ async function takeDown(context: DaemonContext, { server, reachability }: Served
   await context.slotPool.close();
   removeWorkGroup(context.workGroup);
   context.adapter.close();
+  context.measuring.close();
   context.store.close();
   // Last, because whoever waits for the end of this daemon waits for this.
   rmSync(context.places.rendezvousFile, { force: true });

@@ -10,6 +10,7 @@ import { Intake } from '../ingest/intake.ts';
 import { placingIn } from '../ingest/placing.ts';
 import { type NoteSink, storeSink } from '../ingest/sink.ts';
 import { type SpoolReport, takeSpool } from '../ingest/takeSpool.ts';
+import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import type { Clock } from '../observe/clock.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
 import { type CoverageReport, type CoverageRequest, coverageReport } from './coverage.ts';
@@ -48,6 +49,7 @@ export interface Observer {
   reconcile(bounds: Bounds): Promise<ReconcileReport>;
   status(): ObserveStatus;
   coverage(request: CoverageRequest): CoverageReport;
+  readonly metrics: Metrics;
 }
 
 export function createObserver(parts: ObserverParts): Observer {
@@ -69,5 +71,6 @@ export function createObserver(parts: ObserverParts): Observer {
     },
     status: () => observeStatus(parts),
     coverage: (request) => coverageReport(parts, request),
+    metrics: createMetrics(parts),
   };
 }

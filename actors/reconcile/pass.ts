@@ -55,11 +55,8 @@ function reportOf(events: readonly LaneEvent[], rest: Pick<PassReport, 'paused' 
   let lookedAt = 0;
   for (const event of events) {
     if (event.type !== 'batch') continue;
-    for (const { sample } of event.observed) {
-      const name = sample.result === 'unknown' ? `unknown:${sample.reason}` : sample.result;
-      outcomes[name] = (outcomes[name] ?? 0) + 1;
-      lookedAt += 1;
-    }
+    countOutcomes(outcomes, event);
+    lookedAt += event.observed.length;
   }
   const ended = events.find((event) => event.type === 'passEnded');
   const unavailable = events.find((event) => event.type === 'contextUnavailable');
@@ -71,6 +68,17 @@ function reportOf(events: readonly LaneEvent[], rest: Pick<PassReport, 'paused' 
     unavailable: unavailable?.reason ?? null,
     ...rest,
   };
+}
+
+/** Adds what a batch has seen to `outcomes`. */
+export function countOutcomes(
+  outcomes: Record<string, number>,
+  { observed }: Extract<LaneEvent, { readonly type: 'batch' }>,
+): void {
+  for (const { sample } of observed) {
+    const name = sample.result === 'unknown' ? `unknown:${sample.reason}` : sample.result;
+    outcomes[name] = (outcomes[name] ?? 0) + 1;
+  }
 }
 
 /** The cursor moves only with a pass that came to its end; a batch that is looked at twice changes nothing. */

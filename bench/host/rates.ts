@@ -4,6 +4,9 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Host } from '../../actors/host/api.ts';
+import { Recorder } from '../../actors/metrics/recorder.ts';
+import { createSystemClock } from '../../actors/observe/linux/clock.ts';
 import { connect } from '../../persistence/connection.ts';
 import { openStore, type Store } from '../../persistence/store.ts';
 import { clock, hostOver, launched, observed } from './scopes.ts';
@@ -39,10 +42,13 @@ export async function measureRates(directory: string): Promise<void> {
   const hosted = await copyOf(origin, join(directory, 'hosted'));
   const host = hostOver(hosted);
   const next = events();
+  const uncounted = await copyOf(origin, join(directory, 'uncounted'));
+  const bare = hostOver({ ...uncounted, write: uncounted.writeUncounted });
+  const nextBare = events();
   const raw = await rawWriter(origin, join(directory, 'raw'), rows);
   reportCommit(origin);
   for (const { perTransaction, transactions, target } of plan) {
-    const rates: Record<'raw' | 'single' | 'call', number[]> = { raw: [], single: [], call: [] };
+    const rates: Rates = { raw: [], single: [], call: [], bare: [] };
     for (let round = 0; round < rounds; round += 1) {
       const half = transactions / 2;
       const timed = async (kind: keyof typeof rates, count: number, work: () => unknown) => {
@@ -52,13 +58,34 @@ export async function measureRates(directory: string): Promise<void> {
       };
       await timed('raw', transactions, () => raw(perTransaction));
       await timed('single', half, () => Promise.all(next(perTransaction).map((event) => host.submit([event]))));
-      await timed('call', half, () => host.submit(next(perTransaction)));
+      // The same call with nobody who measures commits, before and after in turns: the second one finds warmer caches.
+      const pair = [
+        () => timed('call', half, () => host.submit(next(perTransaction))),
+        () => timed('bare', half, () => bare.submit(nextBare(perTransaction))),
+      ];
+      for (const one of round % 2 === 0 ? pair : pair.toReversed()) await one();
     }
     report(perTransaction, target, rates);
   }
-  await host.close();
-  hosted.close();
-  origin.close();
+  await reportRecording(host, hosted);
+  for (const one of [host, bare]) await one.close();
+  for (const one of [hosted, uncounted, origin]) one.close();
+}
+
+type Rates = Record<'raw' | 'single' | 'call' | 'bare', number[]>;
+
+/** What is written down every ten seconds, in a transaction of its own: here once for all that was measured. */
+async function reportRecording(host: Host, store: Store): Promise<void> {
+  const adapter = { mayHaveBegunBy: () => true };
+  const recorder = new Recorder({ host, store, clock: createSystemClock(), adapter });
+  const times = [];
+  for (let n = 0; n < 20; n += 1) {
+    await host.submit([observed(scopes[0] as string, 1_000_000 + n, n)]);
+    const before = process.hrtime.bigint();
+    recorder.record();
+    times.push(Number(process.hrtime.bigint() - before) / 1e6);
+  }
+  console.log(`writing down what was measured takes ${median(times).toFixed(2)} ms, every ten seconds at most`);
 }
 
 /** The smallest commit there is: what the disk takes, whoever writes. The faster it is, the more everything else weighs. */
@@ -71,15 +98,16 @@ function reportCommit(store: Store): void {
   console.log(`a commit of one row takes ${median(times).toFixed(2)} ms here`);
 }
 
-function report(perTransaction: number, target: number, rates: Record<'raw' | 'single' | 'call', number[]>): void {
-  const ratio = (kind: 'single' | 'call') =>
-    median(rates[kind].map((rate, n) => rate / (rates.raw[n] as number))).toFixed(2);
+function report(perTransaction: number, target: number, rates: Rates): void {
+  const ratio = (kind: keyof Rates, to: keyof Rates = 'raw') =>
+    median(rates[kind].map((rate, n) => rate / (rates[to][n] as number))).toFixed(2);
   const line = [
     `${String(perTransaction).padStart(4)} events per transaction:`,
     `raw ${median(rates.raw).toFixed(0)}/s,`,
     `as many calls ${median(rates.single).toFixed(0)}/s (ratio ${ratio('single')}),`,
     `one call ${median(rates.call).toFixed(0)}/s (ratio ${ratio('call')}),`,
-    `target ${target}`,
+    `target ${target};`,
+    `unmeasured ${median(rates.bare).toFixed(0)}/s (measured ${ratio('call', 'bare')} of it)`,
   ];
   console.log(line.join(' '));
 }

@@ -26,6 +26,30 @@ export function registerObserve(program: Command): void {
       ),
     'custody coverage',
   );
+  example(
+    program
+      .command('metrics')
+      .description('what was measured: passes, commits, unknowns, gaps, recoveries, and how large things are')
+      .option(
+        '--since <when>',
+        'the window: a duration such as 10m, or a time such as 2031-05-06T07:08Z (default: 24h)',
+      )
+      .option('--prometheus', 'in the text format of Prometheus, for a textfile collector')
+      .action(({ since, prometheus }: MetricsOptions, command: Command) =>
+        observe(
+          ['metrics', ...(since === undefined ? [] : [`--since=${since}`]), ...(prometheus ? ['--prometheus'] : [])],
+          command,
+        ),
+      ),
+    'custody metrics',
+    'custody metrics --since 10m --json',
+    'custody metrics --prometheus > custody.prom',
+  );
+}
+
+interface MetricsOptions {
+  readonly since?: string;
+  readonly prometheus?: boolean;
 }
 
 /** Loaded only now: most commands do without it. */

@@ -5,9 +5,11 @@ import { type LinesReport, takeLines } from '../../actors/ingest/takeLines.ts';
 import type { SpoolReport } from '../../actors/ingest/takeSpool.ts';
 import type { ReconcileReport } from '../../actors/reconcile/observer.ts';
 import { OperatingError } from '../../actors/runtime/operatingError.ts';
+import { parseDuration } from '../duration.ts';
 import { usage } from '../failure.ts';
 import { example } from '../globalOptions.ts';
 import type { Answer, Output } from '../output.ts';
+import { metricsLines } from '../print/metrics.ts';
 import { coverageLines, ingestLines, reconcileLines, spoolLines, statusLines } from '../print/observe.ts';
 import { type Here, type Observed, withObserver } from './observer.ts';
 
@@ -58,6 +60,42 @@ export function registerObserve(program: Command, run: Run): void {
       .action(run(coverage)),
     'custody observe coverage',
   );
+  example(
+    program
+      .command('metrics')
+      .description('what was measured: passes, commits, unknowns, gaps, recoveries, and how large things are')
+      .option('--since <when>', 'the window: a duration, or a time (default: 24h)', sinceOf)
+      .option('--prometheus', 'in the text format of Prometheus, for a textfile collector')
+      .action(run(metrics)),
+    'custody observe metrics --since 10m',
+  );
+}
+
+interface MetricsOptions {
+  readonly since?: number;
+  readonly prometheus?: boolean;
+}
+
+async function metrics({ here, output }: Asked, { since, prometheus = false }: MetricsOptions): Promise<number> {
+  if (prometheus) {
+    if (output.json || since !== undefined)
+      throw usage('--prometheus has a format and a window of its own', ['custody metrics --help']);
+    output.raw((await withObserver(here, (observer) => observer.exposition())).data);
+    return 0;
+  }
+  const sinceMs = since ?? sinceOf('24h');
+  const report = await withObserver(here, (observer) => observer.metrics({ sinceMs }));
+  return output.answer(answerOf('metrics', report), metricsLines);
+}
+
+/** `10m`, `24h`, or a time such as 2031-05-06T07:08:09Z, as wall-clock milliseconds. */
+function sinceOf(text: string): number {
+  if (/^\d+(\.\d+)?(ms|s|m|h)?$/.test(text)) return Date.now() - parseDuration(text);
+  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isFinite(at) && at >= 0) return at;
+  throw usage(`${JSON.stringify(text)} is neither a duration such as 10m nor a time such as 2031-05-06T07:08:09Z`, [
+    'custody metrics --since 24h',
+  ]);
 }
 
 async function coverage({ here, output }: Asked, { all = false }: { readonly all?: boolean }): Promise<number> {

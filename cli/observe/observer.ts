@@ -4,11 +4,13 @@
  */
 import { loadConfig, observerPace } from '../../actors/daemon/config.ts';
 import { createHost } from '../../actors/host/host.ts';
+import type { Recorder } from '../../actors/metrics/recorder.ts';
 import type { Clock } from '../../actors/observe/clock.ts';
 import type { LinuxAdapter } from '../../actors/observe/linux/adapter.ts';
 import { createObserver } from '../../actors/reconcile/observer.ts';
 import { type Places, readRendezvous } from '../../actors/runtime/places.ts';
 import { protocol } from '../../machines/protocol.ts';
+import { StoreError } from '../../persistence/errors.ts';
 import { openStore, type Store } from '../../persistence/store.ts';
 import { Client, DaemonAbsent } from '../client.ts';
 import { credentialOf } from '../credential.ts';
@@ -65,11 +67,21 @@ async function locally<T>(
         spoolDir: places.spoolDir,
         ...observerPace(config),
       });
+      const { recorder } = observer.metrics;
       const data = await work({
         ...observer,
         status: async () => observer.status(),
         coverage: async (request) => observer.coverage(request),
+        metrics: async (request) => observer.metrics.report(request),
+        exposition: async () => observer.metrics.exposition(),
+        async reconcile(bounds) {
+          const report = await observer.reconcile(bounds);
+          const { complete, unavailable } = report.pass;
+          if (complete && unavailable === null) recorder.recovered('observer', process.uptime() * 1_000);
+          return report;
+        },
       });
+      recordQuietly(recorder);
       return { data, warnings: warningsOf(store) };
     } finally {
       await host.close();
@@ -85,3 +97,12 @@ const warningsOf = ({ created, stateDir, warnings }: Store): readonly string[] =
   ...(created ? [`there was no store in ${stateDir}: this one is new and knows of nothing yet`] : []),
   ...warnings.map(({ message }) => message),
 ];
+
+/** What was done stands, whether or not it can be said how long it took; who has written nothing writes nothing. */
+function recordQuietly(recorder: Recorder): void {
+  try {
+    if (recorder.isWaiting) recorder.record();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+  }
+}

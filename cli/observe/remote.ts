@@ -21,5 +21,7 @@ export function remoteObserver(client: Client): AnyObserver {
     reconcile: (bounds) => ask('observe.reconcile', bounds),
     status: () => ask('observe.status', {}),
     coverage: (request) => ask('observe.coverage', request),
+    metrics: (request) => ask('observe.metrics', request),
+    exposition: async () => (await ask('observe.exposition', {})).text,
   };
 }

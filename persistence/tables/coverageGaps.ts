@@ -27,6 +27,14 @@ export interface RecordedGap extends CoverageGap {
   readonly closedWallMs: number | null;
 }
 
+export interface GapCount {
+  readonly producer: string;
+  readonly state: 'open' | 'closed';
+  readonly count: number;
+}
+
+const namedProducers = 100;
+
 /** A damaged row throws StoreError `store_corrupt`: a gap that is read wrongly may count as closed. */
 export interface CoverageGapsTable {
   /** False when it is on record already. */
@@ -36,6 +44,8 @@ export interface CoverageGapsTable {
   find(gapId: string): RecordedGap | undefined;
   open(page?: Page): readonly RecordedGap[];
   list(page?: Page): readonly RecordedGap[];
+  /** How many there are of each producer, for as many producers as a list may name; all others as `*`, which is no producer. */
+  byProducer(): readonly GapCount[];
   count(): { readonly recorded: number; readonly open: number };
 }
 
@@ -72,6 +82,11 @@ export function createCoverageGapsTable(connection: Connection): CoverageGapsTab
   const open = connection.prepare(`${from} WHERE closed_by IS NULL AND gap > ? ORDER BY gap LIMIT ?`);
   const find = connection.prepare(`${from} WHERE gap_id = ?`);
   const list = connection.prepare(`${from} WHERE gap > ? ORDER BY gap LIMIT ?`);
+  const byProducer =
+    connection.prepare(`WITH named AS (SELECT DISTINCT producer FROM coverage_gaps ORDER BY producer LIMIT ?)
+    SELECT CASE WHEN producer IN (SELECT producer FROM named) THEN producer ELSE '*' END AS producer,
+    CASE WHEN closed_by IS NULL THEN 'open' ELSE 'closed' END AS state, count(*) AS count
+    FROM coverage_gaps GROUP BY 1, 2 ORDER BY 1, 2`);
   const count = connection.prepare(
     'SELECT count(*) AS recorded, coalesce(sum(closed_by IS NULL), 0) AS open FROM coverage_gaps',
   );
@@ -96,6 +111,7 @@ export function createCoverageGapsTable(connection: Connection): CoverageGapsTab
     find: found,
     open: (page = {}) => (open.all(page.after ?? 0, limitOf(page)) as Row[]).map(intact),
     list: (page = {}) => (list.all(page.after ?? 0, limitOf(page)) as Row[]).map(intact),
+    byProducer: () => byProducer.all(namedProducers) as GapCount[],
     count: () => count.get() as { recorded: number; open: number },
   };
 }

@@ -1,6 +1,7 @@
 /** What each pass over the observed runs cost and saw (METR-01): the newest ones, bounded in number. */
 import type { Connection } from '../connection.ts';
 import { rowDigest } from '../digest.ts';
+import { createTotalsTable } from './totals.ts';
 
 export interface Pass {
   readonly wallMs: number;
@@ -18,9 +19,16 @@ export interface PassesTable {
   add(pass: Pass): void;
   /** Without those whose row is damaged: they are figures and no evidence, and the full check names them. */
   newest(limit: number): readonly Pass[];
+  /** What passes that looked at anybody cost, of a window of wall time, both ends included. */
+  costs(fromMs: number, untilMs: number): readonly Pick<Pass, 'elapsedUs' | 'reads'>[];
+  /** How many unknowns such passes saw, by reason. */
+  unknowns(fromMs: number, untilMs: number): ReadonlyMap<string, number>;
 }
 
-const kept = 10_000;
+/** A day of passes at one a second. */
+export const keptPasses = 100_000;
+
+const unknownPrefix = 'unknown:';
 
 type Row = Omit<Pass, 'outcomes'> & { readonly outcomes: string };
 
@@ -33,17 +41,43 @@ export function createPassesTable(connection: Connection): PassesTable {
   const trim = connection.prepare('DELETE FROM passes WHERE pass <= ?');
   const newest = connection.prepare(`SELECT wall_ms AS wallMs, elapsed_us AS elapsedUs, reads, looked_at AS lookedAt,
     deferred, outcomes, digest FROM passes ORDER BY pass DESC LIMIT ?`);
+  const costs = connection.prepare(
+    'SELECT elapsed_us AS elapsedUs, reads FROM passes WHERE wall_ms BETWEEN ? AND ? AND looked_at > 0 ORDER BY pass',
+  );
+  const unknowns = connection.prepare(`SELECT each.key AS name, sum(each.value) AS count
+    FROM passes, json_each(passes.outcomes) AS each
+    WHERE passes.wall_ms BETWEEN ? AND ? AND passes.outcomes LIKE '%"${unknownPrefix}%' AND each.key LIKE '${unknownPrefix}%'
+    GROUP BY each.key ORDER BY each.key`);
+  const totals = createTotalsTable(connection);
+
+  function count({ lookedAt, elapsedUs, reads, outcomes }: Pass): void {
+    if (lookedAt === 0) return;
+    totals.add('passes', 1);
+    totals.add('pass_us', elapsedUs);
+    totals.add('pass_reads', reads);
+    for (const [name, seen] of Object.entries(outcomes))
+      if (name.startsWith(unknownPrefix)) totals.add('unknowns', seen, name.slice(unknownPrefix.length));
+  }
 
   return {
     add(pass) {
       const row = { ...pass, outcomes: JSON.stringify(pass.outcomes) };
       const { wallMs, elapsedUs, reads, lookedAt, deferred, outcomes } = row;
       const added = add.run(wallMs, elapsedUs, reads, lookedAt, deferred, outcomes, digestOf(row));
-      trim.run(Number(added.lastInsertRowid) - kept);
+      trim.run(Number(added.lastInsertRowid) - keptPasses);
+      count(pass);
     },
     newest: (limit) =>
       (newest.all(limit) as Array<Row & { readonly digest: string }>)
         .filter(({ digest, ...row }) => digest === digestOf(row))
         .map(({ digest, ...row }) => ({ ...row, outcomes: JSON.parse(row.outcomes) })),
+    costs: (fromMs, untilMs) => costs.all(fromMs, untilMs) as Pick<Pass, 'elapsedUs' | 'reads'>[],
+    unknowns: (fromMs, untilMs) =>
+      new Map(
+        (unknowns.all(fromMs, untilMs) as { name: string; count: number }[]).map(({ name, count: seen }) => [
+          name.slice(unknownPrefix.length),
+          seen,
+        ]),
+      ),
   };
 }

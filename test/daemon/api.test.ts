@@ -65,7 +65,8 @@ describe('PRIV-04: the control socket', () => {
       const bugs: unknown[] = [];
       const never = () => Promise.reject(new Error('nothing was asked'));
       const [hello, authorise] = [() => ({}), () => undefined];
-      const app = createApi({ hello, authorise, call: never, stream: never as never, onBug: (bug) => bugs.push(bug) });
+      const asked = { call: never, stream: never as never, exposition: () => '' };
+      const app = createApi({ hello, authorise, ...asked, onBug: (bug) => bugs.push(bug) });
       const dir = mkdtempSync(join(tmpdir(), 'custody-api-'));
       onTestFinished(() => rmSync(dir, { recursive: true }));
       const server = createApiServer(app);

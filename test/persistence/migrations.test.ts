@@ -57,6 +57,7 @@ describe('JRN-06: versioned migrations', () => {
     const old = new Database(join(stateDir, 'custody.db'));
     const later = migrations.filter((step) => step.version > version).map(({ sql }) => sql);
     for (const sql of later) {
+      for (const [, index] of sql.matchAll(/CREATE INDEX (\w+)/g)) old.exec(`DROP INDEX ${index}`);
       for (const [, table, column] of sql.matchAll(/ALTER TABLE (\w+) ADD COLUMN (\w+)/g))
         old.exec(`ALTER TABLE ${table} DROP COLUMN ${column}`);
     }

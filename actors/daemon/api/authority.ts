@@ -76,6 +76,8 @@ export const audiences: { readonly [Name in CallName | StreamName]: Audience } =
   'observe.reconcile': 'operator',
   'observe.status': 'operator',
   'observe.coverage': 'operator',
+  'observe.metrics': 'operator',
+  'observe.exposition': 'operator',
 };
 
 export const grantFor = (audience: Audience): Grant | undefined =>

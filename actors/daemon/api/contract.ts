@@ -263,6 +263,9 @@ export const callSchemas = {
   'observe.reconcile': z.strictObject({ maxMs: z.int().positive().max(60_000), maxCount: z.int().positive() }),
   'observe.status': z.strictObject({}),
   'observe.coverage': z.strictObject({ all: z.boolean().default(false) }),
+  'observe.metrics': z.strictObject({ sinceMs: z.int().min(0) }),
+  /** What GET /metrics answers as well. */
+  'observe.exposition': z.strictObject({}),
 } as const;
 
 export const streamSchemas = {

@@ -1,6 +1,7 @@
 /** The data of each call's reply, by command name. */
 import type { TakenNote } from '../../ingest/sink.ts';
 import type { SpoolReport } from '../../ingest/takeSpool.ts';
+import type { MetricsReport } from '../../metrics/report.ts';
 import type { CoverageReport } from '../../reconcile/coverage.ts';
 import type { ReconcileReport } from '../../reconcile/observer.ts';
 import type { ObserveStatus } from '../../reconcile/status.ts';
@@ -131,6 +132,8 @@ export interface CallResults {
   readonly 'observe.reconcile': ReconcileReport;
   readonly 'observe.status': ObserveStatus;
   readonly 'observe.coverage': CoverageReport;
+  readonly 'observe.metrics': MetricsReport;
+  readonly 'observe.exposition': { readonly text: string };
 }
 
 /** Scopes by what became of them. */

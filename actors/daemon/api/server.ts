@@ -1,7 +1,8 @@
 /**
  * The one API, on a UNIX socket inside a private directory (0700, socket 0600): whoever can open it is this user. What
  * speaks for the operator, or for a session, stands in the authorization header (RFC 9110) after the word Custody.
- * A call answers one Reply; a stream answers lines of JSON until the client leaves or the source ends.
+ * A call answers one Reply, and GET /metrics what a scraper reads; a stream answers lines of JSON until the client leaves
+ * or the source ends.
  */
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
@@ -12,6 +13,7 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { stream } from 'hono/streaming';
 import type { z } from 'zod';
+import { contentType } from '../../metrics/exposition.ts';
 import { OperatingError, toApiError } from '../../runtime/operatingError.ts';
 import { withSocketAddress } from '../../runtime/places.ts';
 import { type CallName, callSchemas, type StreamName, streamSchemas } from './contract.ts';
@@ -23,6 +25,8 @@ export interface ApiHandlers {
   readonly authorise: (name: CallName | StreamName, credential: string | undefined) => void;
   readonly call: (name: string, args: unknown, signal: AbortSignal) => Promise<Reply<unknown>>;
   readonly stream: (name: StreamName, args: unknown, signal: AbortSignal) => AsyncIterable<unknown>;
+  /** The text of GET /metrics. */
+  readonly exposition: () => string;
   readonly onBug: (error: unknown) => void;
 }
 
@@ -33,6 +37,16 @@ export function createApi(handlers: ApiHandlers): Hono {
   const app = new Hono();
   app.use(bodyLimit({ maxSize: largestBody }));
   app.get('/v1/hello', (context) => context.json(handlers.hello()));
+  app.get('/metrics', (context) => {
+    try {
+      handlers.authorise('observe.exposition', credentialOf(context));
+      return context.body(handlers.exposition(), 200, { 'content-type': contentType });
+    } catch (error) {
+      const { code, message } = toApiError(error);
+      if (code === 'internal_error') handlers.onBug(error);
+      return context.text(`${message}\n`, code === 'not_operator' ? 403 : 503);
+    }
+  });
   app.post('/v1/call/:name', async (context) => {
     const name = context.req.param('name');
     const body = await bodyOf(context);

@@ -35,6 +35,15 @@ export const observeStatusNow = async ({ observer }: Context): Promise<Answer<Ca
   data: observer.status(),
 });
 
+export const observeMetrics = async (
+  { observer }: Context,
+  request: ParsedArguments<'observe.metrics'>,
+): Promise<Answer<CallResults['observe.metrics']>> => ({ data: observer.metrics.report(request) });
+
+export const observeExposition = async ({ observer }: Context): Promise<Answer<CallResults['observe.exposition']>> => ({
+  data: { text: observer.metrics.exposition() },
+});
+
 export const observeCoverage = async (
   { observer }: Context,
   request: ParsedArguments<'observe.coverage'>,

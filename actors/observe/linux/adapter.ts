@@ -4,7 +4,13 @@ import { CaptureError, captureIdentity } from './capture.ts';
 import { listProcesses, type SeenProcess, type Survey, type SurveyRequest, sameProgram, surveyed } from './census.ts';
 import { monotonicMs } from './clock.ts';
 import { type ContextProblem, type ContextResult, isProblem, type OwnProcess, readContext } from './context.ts';
-import { beganInOrder, type EvidenceContext, type GuardianEvidence, identityFromGuardian } from './identity.ts';
+import {
+  beganInOrder,
+  type EvidenceContext,
+  type GuardianEvidence,
+  identityFromGuardian,
+  mayHaveBegunBy,
+} from './identity.ts';
 import { type Eyes, LOOK_BYTES } from './look.ts';
 import { type Occupants, type OccupantsRequest, occupantsBelow } from './occupants.ts';
 import { type FileIdentity, holdsOpen } from './openFiles.ts';
@@ -124,6 +130,11 @@ export class LinuxAdapter {
   /** Whether these processes of one boot began in this order; equal ticks are one moment. False where that cannot be told. */
   beganInOrder(identities: readonly ProcessIdentity[]): boolean {
     return beganInOrder(identities);
+  }
+
+  /** Whether a recorded process can have begun by a moment; `suspendedMs` is for how long its boot was suspended. */
+  mayHaveBegunBy(identity: ProcessIdentity, moment: { bootId: string; monoMs: number }, suspendedMs: number): boolean {
+    return mayHaveBegunBy(identity, moment, suspendedMs);
   }
 
   /**

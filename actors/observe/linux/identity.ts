@@ -45,3 +45,18 @@ export function beganInOrder(identities: readonly ProcessIdentity[]): boolean {
     return isComparable && BigInt(before.processToken) <= BigInt(one.processToken);
   });
 }
+
+/** Start ticks are hundredths of a second of CLOCK_BOOTTIME (proc_pid_stat(5), field 22). */
+const tickMs = 10;
+
+/**
+ * Whether a process can have begun by a moment, for statistics and never as evidence (ID-02). Moments have CLOCK_MONOTONIC,
+ * which stands still while the machine is suspended, so what it was suspended for up to now is added to them.
+ */
+export function mayHaveBegunBy(
+  { bootId, processToken }: ProcessIdentity,
+  moment: { readonly bootId: string; readonly monoMs: number },
+  suspendedMs: number,
+): boolean {
+  return bootId === moment.bootId && Number(processToken) * tickMs <= moment.monoMs + suspendedMs;
+}

@@ -26,6 +26,10 @@ const tables: Readonly<Record<string, string>> = {
   tickets: 'what executors were given leave for, once each',
   endings: 'the event that ended each actor which is over',
   retentions: 'what was removed for good, when and by which rule',
+  commit_minutes: 'what commits cost, by the minute',
+  recoveries: 'how long the newest starts took to be well',
+  contradictions: 'predictions that later evidence speaks against',
+  totals: 'sums of what was measured, which only grow',
   retired_artifacts: 'whose files were removed after their proof',
 };
 
