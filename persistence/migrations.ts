@@ -5,6 +5,7 @@
 import type { Clock } from './clock.ts';
 import { applicationId, type Connection, readHeader } from './connection.ts';
 import { mappingStoreErrors, StoreError } from './errors.ts';
+import { legacySchema } from './legacySchema.ts';
 import { observeSchema } from './observeSchema.ts';
 import { retentionSchema } from './retentionSchema.ts';
 import { firstSchema } from './schema.ts';
@@ -21,6 +22,7 @@ export const migrations: readonly Migration[] = [
   { version: 2, name: 'observed launches', sql: observeSchema },
   { version: 3, name: 'tickets for executors', sql: ticketsSchema },
   { version: 4, name: 'retention', sql: retentionSchema },
+  { version: 5, name: 'records of other tools', sql: legacySchema },
 ];
 
 const latest = (known: readonly Migration[]): number => known.at(-1)?.version ?? 0;

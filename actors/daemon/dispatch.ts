@@ -15,6 +15,7 @@ import { runLogs } from './commands/logs.ts';
 import {
   observeAccount,
   observeCoverage,
+  observeImport,
   observeProgress,
   observeReconcile,
   observeSpool,
@@ -116,6 +117,7 @@ const handlers: Handlers = {
   'observe.progress': observeProgress,
   'observe.take': observeTake,
   'observe.account': observeAccount,
+  'observe.import': observeImport,
   'observe.takeSpool': observeSpool,
   'observe.reconcile': observeReconcile,
   'observe.status': observeStatusNow,

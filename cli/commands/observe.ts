@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { globalsOf } from '../action.ts';
 import { example } from '../globalOptions.ts';
+import { declareImport, type ImportWords } from '../importOptions.ts';
 import type { GlobalOptions } from '../invocation.ts';
 
 export function registerObserve(program: Command): void {
@@ -26,7 +27,13 @@ export function registerObserve(program: Command): void {
       ),
     'custody coverage',
   );
+  declareImport(program).action((file: string, { format, dryRun = false, repo }: ImportWords, command: Command) => {
+    const wanted = [...(dryRun ? ['--dry-run'] : []), ...(repo === undefined ? [] : ['--repo', asPath(repo)])];
+    return observe(['import-legacy', asPath(file), '--format', format, ...wanted], command);
+  });
 }
+
+const asPath = (file: string): string => (file.startsWith('-') && file !== '-' ? `./${file}` : file);
 
 /** Loaded only now: most commands do without it. */
 async function observe(words: readonly string[], command: Command): Promise<void> {

@@ -7,9 +7,13 @@ import type { ReconcileReport } from '../../actors/reconcile/observer.ts';
 import { OperatingError } from '../../actors/runtime/operatingError.ts';
 import { usage } from '../failure.ts';
 import { example } from '../globalOptions.ts';
+import { declareImport, type ImportWords } from '../importOptions.ts';
 import type { Answer, Output } from '../output.ts';
+import { importLines } from '../print/import.ts';
 import { coverageLines, ingestLines, reconcileLines, spoolLines, statusLines } from '../print/observe.ts';
-import { type Here, withObserver } from './observer.ts';
+import type { AnyObserver } from './anyObserver.ts';
+import { importLegacy, type LegacyReport, readSource } from './importing.ts';
+import { type Here, withObserver, withoutWriting } from './observer.ts';
 
 export interface Asked {
   readonly here: Here;
@@ -50,6 +54,7 @@ export function registerObserve(program: Command, run: Run): void {
       .action(run(status)),
     'custody observe status --json',
   );
+  declareImport(program).action(run(legacy));
   example(
     program
       .command('coverage')
@@ -59,6 +64,23 @@ export function registerObserve(program: Command, run: Run): void {
     'custody observe coverage',
   );
 }
+
+async function legacy({ here, output }: Asked, options: Partial<ImportWords>, file?: string): Promise<number> {
+  const { format, dryRun = false, repo } = options as ImportWords;
+  const bytes = await readSource(file!);
+  const work = (observer: Pick<AnyObserver, 'importLegacy'>) =>
+    importLegacy(observer, { format, bytes }, { dryRun, repo });
+  const report = dryRun ? await withoutWriting(here, work) : await withObserver(here, work);
+  const { invalid, conflict, refused } = report.counts;
+  const answer = {
+    ...answerOf('', report, exitOf({ invalid, rejected: conflict + refused })),
+    command: 'import-legacy',
+  };
+  return output.answer<LegacyReport>(answer, importLines, importedIds);
+}
+
+const importedIds = ({ records }: LegacyReport): readonly string[] =>
+  records.flatMap(({ id, outcome }) => (outcome === 'imported' && id !== null ? [id] : []));
 
 async function coverage({ here, output }: Asked, { all = false }: { readonly all?: boolean }): Promise<number> {
   const report = await withObserver(here, (observer) => observer.coverage({ all }));
