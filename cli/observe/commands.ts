@@ -11,8 +11,7 @@ import { declareImport, type ImportWords } from '../importOptions.ts';
 import type { Answer, Output } from '../output.ts';
 import { importLines } from '../print/import.ts';
 import { coverageLines, ingestLines, reconcileLines, spoolLines, statusLines } from '../print/observe.ts';
-import type { AnyObserver } from './anyObserver.ts';
-import { importLegacy, type LegacyReport, readSource } from './importing.ts';
+import { type LegacyReport, preparedImport, readSource } from './importing.ts';
 import { type Here, withObserver, withoutWriting } from './observer.ts';
 
 export interface Asked {
@@ -67,9 +66,7 @@ export function registerObserve(program: Command, run: Run): void {
 
 async function legacy({ here, output }: Asked, options: Partial<ImportWords>, file?: string): Promise<number> {
   const { format, dryRun = false, repo } = options as ImportWords;
-  const bytes = await readSource(file!);
-  const work = (observer: Pick<AnyObserver, 'importLegacy'>) =>
-    importLegacy(observer, { format, bytes }, { dryRun, repo });
+  const work = preparedImport({ format, bytes: await readSource(file!) }, { dryRun, repo });
   const report = dryRun ? await withoutWriting(here, work) : await withObserver(here, work);
   const { invalid, conflict, refused } = report.counts;
   const answer = {

@@ -30,17 +30,21 @@ export interface ImportOptions {
   readonly repo: string | undefined;
 }
 
-/** Throws `document_invalid`, `not_a_repository`; rejects with what the store or the daemon refuses. */
-export async function importLegacy(
-  { importLegacy: take }: Pick<AnyObserver, 'importLegacy'>,
+/**
+ * Reads all of the source before anybody is asked. Throws `document_invalid`, `not_a_repository`; what it returns rejects
+ * with what the store or the daemon refuses.
+ */
+export function preparedImport(
   { format, bytes }: Source,
   { dryRun, repo }: ImportOptions,
-): Promise<LegacyReport> {
+): (observer: Pick<AnyObserver, 'importLegacy'>) => Promise<LegacyReport> {
   const listing = listingOf(format, bytes);
   const commonGitDir = repo === undefined ? undefined : locateRepository(repo).commonGitDir;
-  const report = await importListing({ listing, dryRun, commonGitDir, take });
   const source = { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
-  return { format, source, ...report };
+  return async ({ importLegacy: take }) => ({
+    ...{ format, source },
+    ...(await importListing({ listing, dryRun, commonGitDir, take })),
+  });
 }
 
 function listingOf(format: Format, bytes: Buffer): Listing {
