@@ -44,12 +44,17 @@ export async function confirmClaims({ host, store, adapter, batch, maxCount }: C
   while (left > 0) {
     const claims = store.legacyRecords.openClaims({ after, limit: Math.min(batch, left) });
     const samples = adapter.sampleSlice(claims.map((claim) => ({ identity: identityOf(claim) })));
-    for (const [at, claim] of claims.entries()) {
-      const outcome = await told(host, claim, samples[at]!);
-      if (outcome === undefined) continue;
-      store.write(() => store.legacyRecords.settleClaim(claim.key, outcome));
-      counts[outcome === 'bound' ? 'bound' : 'refuted'] += 1;
-    }
+    const taken = new Set<string>();
+    const outcomes = await Promise.all(claims.map((claim, at) => told({ host, taken }, claim, samples[at]!)));
+    const settled = claims.flatMap(({ key }, at) =>
+      outcomes[at] === undefined ? [] : [{ key, outcome: outcomes[at] }],
+    );
+    // Behind what was told: whoever dies in between finds the same again, which changes nothing more.
+    if (settled.length > 0)
+      store.write(() => {
+        for (const { key, outcome } of settled) store.legacyRecords.settleClaim(key, outcome);
+      });
+    for (const { outcome } of settled) counts[outcome === 'bound' ? 'bound' : 'refuted'] += 1;
     left -= claims.length;
     after = claims.at(-1)?.key ?? 0;
     if (after === 0) break;
@@ -60,26 +65,31 @@ export async function confirmClaims({ host, store, adapter, batch, maxCount }: C
 
 const identityOf = ({ identity }: LegacyClaim): ProcessIdentity => processIdentitySchema.parse(JSON.parse(identity));
 
-/** Commits what was seen of one; undefined where nothing could be seen. */
-async function told(host: Host, claim: LegacyClaim, sample: Sample): Promise<string | undefined> {
-  if (sample.result === 'unknown') return undefined;
-  const runId = claim.runId as RunId;
-  const reason = objectionTo(host, claim, sample);
-  if (reason === undefined) {
-    const refused = firstRefusal(await host.submit([bound(runId, identityOf(claim))]));
-    if (refused === undefined) return 'bound';
-  }
-  const payload = { reason: reason ?? 'claim_refused' };
-  await host.submit([draft('admission.uncertain', { to: ['run', runId], payload, by })]);
-  return payload.reason;
+interface Telling {
+  readonly host: Host;
+  /** Identities that others of the same slice are being bound to. */
+  readonly taken: Set<string>;
 }
 
-/** Why the process that was seen does not make the claim good; undefined where it does. */
-function objectionTo(host: Host, claim: LegacyClaim, { result, reason, signalable }: Sample): string | undefined {
+/** Commits what was seen of one; undefined where nothing could be seen. */
+async function told({ host, taken }: Telling, claim: LegacyClaim, sample: Sample): Promise<string | undefined> {
+  const { result, reason, signalable } = sample;
+  if (result === 'unknown') return undefined;
+  const runId = claim.runId as RunId;
+  let doubt = `claim_${reason}`;
   // Not signalable: alive, but not beyond doubt the same one, as under another user, or where pids come again at once.
-  if (result !== 'alive' || !signalable) return `claim_${reason}`;
-  const others = host.linked('run', 'identity', identityDigest(identityOf(claim)));
-  return others.some((id) => id !== claim.runId) ? 'claim_taken' : undefined;
+  if (result === 'alive' && signalable) {
+    const identity = identityOf(claim);
+    const digest = identityDigest(identity);
+    // One process is at most one run (RUN-02, I-06).
+    const isTaken = taken.has(digest) || host.linked('run', 'identity', digest).some((id) => id !== runId);
+    taken.add(digest);
+    const refused = isTaken ? undefined : firstRefusal(await host.submit([bound(runId, identity)]));
+    if (!isTaken && refused === undefined) return 'bound';
+    doubt = isTaken ? 'claim_taken' : 'claim_refused';
+  }
+  await host.submit([draft('admission.uncertain', { to: ['run', runId], payload: { reason: doubt }, by })]);
+  return doubt;
 }
 
 function bound(runId: RunId, identity: ProcessIdentity): Draft {

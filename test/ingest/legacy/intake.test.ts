@@ -5,7 +5,7 @@ import { LegacyIntake } from '../../../actors/ingest/legacy/intake.ts';
 import { legacyRunId, legacyScopeId } from '../../../actors/ingest/legacy/names.ts';
 import { createSystemClock } from '../../../actors/observe/linux/clock.ts';
 import { confirmClaims } from '../../../actors/reconcile/claims.ts';
-import { committed } from '../../../actors/runtime/actorAccess.ts';
+import { committed, everyRow } from '../../../actors/runtime/actorAccess.ts';
 import { draft } from '../../../actors/runtime/submission.ts';
 import { canonicalDigest } from '../../../machines/canonical.ts';
 import { executionScopeDefinition } from '../../../machines/executionScope.ts';
@@ -222,6 +222,21 @@ describe('RUN-02, RUN-05, ID-06: the process that a record claims', () => {
     expect(await confirm(2)).toEqual({ bound: 0, refuted: 2, open: 1 });
     expect(await confirm(2)).toEqual({ bound: 0, refuted: 1, open: 0 });
   });
+});
+
+const many = process.env.CUSTODY_SOAK === '1' ? 10_000 : 200;
+
+it('takes many in, keeps little in memory for each, and none of them twice', async ({ annotate }) => {
+  const { take, host, position } = legacy();
+  const runs = Array.from({ length: many }, (_, at) => run(`r${at}`));
+  const before = process.memoryUsage().heapUsed;
+  for (let from = 0; from < many; from += 100) await take(runs.slice(from, from + 100));
+  const reached = position();
+  for (let from = 0; from < many; from += 100) await take(runs.slice(from, from + 100));
+  expect(position()).toBe(reached);
+  expect([...everyRow(host, 'run')]).toHaveLength(many);
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(300_000_000);
+  await annotate(`${many} records, twice`);
 });
 
 it('ends the same whatever is repeated, and in whatever batches (JRN-05)', async () => {

@@ -1,4 +1,5 @@
 /** What stands in a source: taken as it is, or named with its place and kept out (INT-07). */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { listingOfDocument } from '../../../actors/ingest/legacy/document.ts';
 import { type Entry, isUnusable } from '../../../actors/ingest/legacy/listing.ts';
@@ -9,6 +10,12 @@ const problemsOf = (entries: readonly Entry[]) => entries.flatMap((one) => (isUn
 const run = { id: 'r' };
 
 describe('custody-legacy/1', () => {
+  it('is what its page shows', () => {
+    const page = readFileSync(new URL('../../../docs/import.md', import.meta.url), 'utf8');
+    const [, example] = /```json\n(.*?)```/s.exec(page)!;
+    expect(listingOfDocument(example!).entries.filter(isUnusable)).toEqual([]);
+  });
+
   it('lists worktrees, runs and bindings with their places in the document', () => {
     const worktrees = [{ id: 'w', path: '/srv/w', branch: 'main', commit: 'a'.repeat(40) }];
     const runs = [{ id: 'r/1', retryOf: 'r/0', startedWallMs: 1, endedWallMs: 2, exit: { code: 0 } }];
