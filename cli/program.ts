@@ -37,7 +37,7 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['runs'], registerRuns],
   [['sessions'], registerSessions],
   [['agent'], registerAgent],
-  [['observe', 'coverage', 'metrics'], registerObserve],
+  [['observe', 'coverage', 'import-legacy', 'metrics'], registerObserve],
   [['events'], registerEvents],
   [['journal'], registerJournal],
   [['artifacts'], registerArtifacts],

@@ -60,10 +60,11 @@ export const isLeftToResidents = (scope: ScopeSnapshot): boolean =>
   scope.context.residentsOnly && scope.matches({ coverage: 'live' });
 
 /**
- * Live and unverified scopes hold exactly one slot each; Custody's own short effects hold none, and residents that are
- * seen to be alone hold none either (OWN-02, ruling 25, D1).
+ * Live and unverified scopes hold exactly one slot each; Custody's own short effects hold none, residents that are seen to
+ * be alone hold none either, and nor does what others have launched (OWN-02, GOAL-04, ruling 25, D1).
  */
 export function holdsSlot(scope: ScopeSnapshot | 'corrupt'): boolean {
-  if (scope !== 'corrupt' && (scope.context.kind === 'effect' || isLeftToResidents(scope))) return false;
+  if (scope !== 'corrupt' && (scope.context.kind === 'effect' || scope.context.controller !== null)) return false;
+  if (scope !== 'corrupt' && isLeftToResidents(scope)) return false;
   return holdsOthersUp(assessOwnership(scope));
 }

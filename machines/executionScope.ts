@@ -22,7 +22,7 @@ const isAbandonedUnverified = and(['platformCovered', 'neverReleased', 'guardian
 
 export const executionScopeMachine = scopeSetup.createMachine({
   id: 'executionScope',
-  version: '3',
+  version: '4',
   type: 'parallel',
   context: ({ input }) => initialScopeContext(input),
   states: {
@@ -113,7 +113,7 @@ export const executionScopeMachine = scopeSetup.createMachine({
                 'Coverage was lost. No later sight of life or quiet repairs that; only one of the three proofs does.',
               on: {
                 'coverage.gap': { actions: 'recordGap' },
-                'end.assumed': { guard: 'notAssumed', actions: 'recordAssumption' },
+                'end.assumed': { guard: and(['isOwn', 'notAssumed']), actions: 'recordAssumption' },
                 'enclosing.receiptAccepted': {
                   guard: isProofByEnclosing,
                   target: '#executionScope.coverage.exitedProved',
@@ -171,7 +171,11 @@ export const executionScopeMachine = scopeSetup.createMachine({
           description: 'Nobody has asked for the end of this scope.',
           on: {
             'drain.requested': {
-              guard: and(['notCommitted', or([isBeforeRelease, inCoverage('live'), inCoverage('unverified')])]),
+              guard: and([
+                'isOwn',
+                'notCommitted',
+                or([isBeforeRelease, inCoverage('live'), inCoverage('unverified')]),
+              ]),
               target: 'quiescing',
               actions: ['requestDrain', 'offerDrain'],
             },
@@ -226,10 +230,11 @@ export const executionScopeDefinition: ActorDefinition<ScopeSnapshot> = {
   kind: 'executionScope',
   plane: 'local',
   machine: executionScopeMachine,
-  version: 3,
+  version: 4,
   structuralHash: structuralHash(executionScopeMachine),
   isSettled: (snapshot) => snapshot.hasTag('capacityReleased') && snapshot.matches({ termination: 'settled' }),
-  isReleased: (snapshot) => snapshot.hasTag('capacityReleased'),
+  // What others have launched has never held anything of ours, so nobody here waits for it, counts it or ends it.
+  isReleased: (snapshot) => snapshot.hasTag('capacityReleased') || snapshot.context.controller !== null,
   inputOf: (event) => event as unknown as Payload<'scope.requested'>,
   links: ({ context }) =>
     linksOf({
@@ -245,5 +250,6 @@ export const executionScopeDefinition: ActorDefinition<ScopeSnapshot> = {
       ...row,
       context: { ...row.context, assumed: null, delegators: [], residents: [], residentsOnly: false },
     }),
+    3: (row) => ({ ...row, context: { ...row.context, controller: null } }),
   },
 };

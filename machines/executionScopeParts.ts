@@ -29,7 +29,9 @@ export interface Assumption {
 type Slot = FileIdentity & { readonly nonceHash: string };
 type ReceiptKind = 'start' | 'status' | 'exit';
 
-export interface ScopeContext extends Omit<Payload<'scope.requested'>, 'delegators' | 'residents'> {
+export interface ScopeContext extends Omit<Payload<'scope.requested'>, 'delegators' | 'residents' | 'controller'> {
+  /** Somebody else who has launched it and whose it is to end; null for one of ours. */
+  readonly controller: string | null;
   readonly delegators: readonly Delegator[];
   readonly residents: readonly Resident[];
   /** The root has ended, and its guardian has listed nobody but residents since. */
@@ -96,6 +98,7 @@ export const initialScopeContext = (input: Payload<'scope.requested'>): ScopeCon
   graceMs: input.graceMs,
   budgetMs: input.budgetMs,
   purpose: input.purpose,
+  controller: input.controller ?? null,
   delegators: input.delegators ?? [],
   residents: input.residents ?? [],
   residentsOnly: false,
@@ -162,6 +165,8 @@ function merged({ witnesses, witnessConflicts }: ScopeContext, found: ScopeConte
 const base = setup({
   types: { context: {} as ScopeContext, events: {} as ScopeEvent, input: {} as Payload<'scope.requested'> },
   guards: {
+    // What others have launched is theirs: nothing is done about it, and nobody here answers for it (INT-02, I-21).
+    isOwn: ({ context }) => context.controller === null,
     hasResidents: ({ context }) => context.residents.length > 0,
     platformCovered: ({ context }) => context.kind !== 'external',
     // What others launched had no gate of ours, so that no release was committed says nothing about it (GRD-11).

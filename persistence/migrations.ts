@@ -7,6 +7,7 @@ import { applicationId, type Connection, readHeader, schemaDigest, schemaRow } f
 import { rowDigest } from './digest.ts';
 import { digestSchema, digestsSince } from './digestSchema.ts';
 import { mappingStoreErrors, StoreError } from './errors.ts';
+import { legacySchema } from './legacySchema.ts';
 import { metricsSchema } from './metricsSchema.ts';
 import { observeSchema } from './observeSchema.ts';
 import { retentionSchema } from './retentionSchema.ts';
@@ -27,6 +28,7 @@ export const migrations: readonly Migration[] = [
   { version: 4, name: 'retention', sql: retentionSchema },
   { version: 5, name: 'digests of more rows', sql: digestSchema },
   { version: 6, name: 'measurements', sql: metricsSchema },
+  { version: 7, name: 'records of other tools', sql: legacySchema },
 ];
 
 const latest = (known: readonly Migration[]): number => known.at(-1)?.version ?? 0;

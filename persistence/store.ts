@@ -30,6 +30,7 @@ import { createDedupTable, type DedupTable } from './tables/dedup.ts';
 import { createEndingsTable, type EndingsTable } from './tables/endings.ts';
 import { createFreshnessTable, type FreshnessTable } from './tables/freshness.ts';
 import { createJournalTable, type JournalTable } from './tables/journal.ts';
+import { createLegacyRecordsTable, type LegacyRecordsTable } from './tables/legacyRecords.ts';
 import { createLinksTable, type LinksTable } from './tables/links.ts';
 import { createMetaTable, type MetaTable } from './tables/meta.ts';
 import { createOutboxTable, type OutboxTable } from './tables/outbox.ts';
@@ -72,6 +73,7 @@ export interface Store extends Transactions {
   readonly coverageGaps: CoverageGapsTable;
   readonly freshness: FreshnessTable;
   readonly passes: PassesTable;
+  readonly legacyRecords: LegacyRecordsTable;
   readonly tickets: TicketsTable;
   readonly meta: MetaTable;
   readonly endings: EndingsTable;
@@ -201,6 +203,7 @@ function assemble({ connection, files, clock, lock, ...about }: Parts): Store {
       coverageGaps: withStoreErrors(createCoverageGapsTable(connection)),
       freshness: withStoreErrors(createFreshnessTable(connection)),
       passes: withStoreErrors(createPassesTable(connection)),
+      legacyRecords: withStoreErrors(createLegacyRecordsTable(connection)),
       tickets: withStoreErrors(createTicketsTable(connection)),
       endings: withStoreErrors(createEndingsTable(connection)),
       retentions: withStoreErrors(createRetentionsTable(connection)),

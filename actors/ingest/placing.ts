@@ -27,7 +27,9 @@ export const placingIn =
     if (found !== undefined) {
       const { generationId: known } = found.context;
       const isControlledHere = !found.matches({ authority: 'observe' });
-      const drafts = isControlledHere ? [gapDraft(known, strangerIn(store, installationId, note))] : [];
+      const drafts = isControlledHere
+        ? [gapDraft(known, strangerIn(store, { ...note, runId: runIdOf({ installationId, ...note }) }))]
+        : [];
       return { generationId: known, isControlledHere, drafts };
     }
     const generationId = generationIdOf(installationId, note);
@@ -39,14 +41,20 @@ export const placingIn =
     };
   };
 
+export interface Stranger {
+  readonly runId: string;
+  /** Who says so, and when. */
+  readonly producer: string;
+  readonly at: { readonly wallMs: number; readonly bootId: string };
+}
+
 /**
  * Somebody else's run works where this program is in control: nobody can prove its end here, so it keeps the worktree from
  * its seal as a gap does (WT-04). The row comes first; the note is not taken before the event is, and finds it again.
  */
-function strangerIn(store: Parts['store'], installationId: string, note: Note): CoverageGap {
-  const { producer, run, at } = note;
+export function strangerIn(store: Parts['store'], { runId, producer, at }: Stranger): CoverageGap {
   const gap = {
-    gapId: `stranger:${runIdOf({ installationId, producer, run })}`,
+    gapId: `stranger:${runId}`,
     producer,
     kind: 'foreign_run',
     fromWallMs: at.wallMs,
@@ -62,6 +70,6 @@ function strangerIn(store: Parts['store'], installationId: string, note: Note): 
 }
 
 /** A note that was lost before may have been about this very directory. */
-function inheritedGaps(store: Parts['store'], generationId: GenerationId) {
+export function inheritedGaps(store: Parts['store'], generationId: GenerationId) {
   return store.coverageGaps.open({ limit: gapsAtMost }).map((gap) => gapDraft(generationId, gap));
 }

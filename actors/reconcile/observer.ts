@@ -7,12 +7,15 @@ import type { Store } from '../../persistence/store.ts';
 import type { Host } from '../host/api.ts';
 import { closeGapsOfEarlierBoots } from '../ingest/coverage.ts';
 import { Intake } from '../ingest/intake.ts';
+import type { LegacyAnswer } from '../ingest/legacy/decision.ts';
+import { LegacyIntake, type LegacyRequest } from '../ingest/legacy/intake.ts';
 import { placingIn } from '../ingest/placing.ts';
 import { type NoteSink, storeSink } from '../ingest/sink.ts';
 import { type SpoolReport, takeSpool } from '../ingest/takeSpool.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import type { Clock } from '../observe/clock.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
+import { type ClaimsReport, confirmClaims } from './claims.ts';
 import { type CoverageReport, type CoverageRequest, coverageReport } from './coverage.ts';
 import { createObservedRuns, type ObservedRuns } from './observedRuns.ts';
 import { type PassReport, reconcileOnce } from './pass.ts';
@@ -38,6 +41,8 @@ export interface Bounds {
 export interface ReconcileReport {
   readonly spool: SpoolReport;
   readonly pass: PassReport;
+  /** Processes that imported records claim. */
+  readonly claims: ClaimsReport;
   /** Gaps that the boot of this machine has closed. */
   readonly gapsClosed: number;
 }
@@ -46,6 +51,9 @@ export interface Observer {
   readonly sink: NoteSink;
   readonly runs: ObservedRuns;
   takeSpool(maxCount: number): Promise<SpoolReport>;
+  /** Records of other tools; a dry run writes nothing. */
+  importLegacy(request: LegacyRequest): Promise<readonly LegacyAnswer[]>;
+  confirmClaims(maxCount: number): Promise<ClaimsReport>;
   reconcile(bounds: Bounds): Promise<ReconcileReport>;
   status(): ObserveStatus;
   coverage(request: CoverageRequest): CoverageReport;
@@ -58,16 +66,21 @@ export function createObserver(parts: ObserverParts): Observer {
   const intake = new Intake({ host, installationId, adapter, placingOf: placingIn({ host, store, installationId }) });
   const sink = storeSink({ host, store, intake });
   const runs = createObservedRuns(parts);
+  const legacy = new LegacyIntake(parts);
+  const confirm = (maxCount: number) => confirmClaims({ host, store, adapter, batch, maxCount });
   const drain = (maxCount: number) => takeSpool({ spoolDir, sink, clock, maxCount });
   return {
     sink,
     runs,
     takeSpool: drain,
+    importLegacy: (request) => legacy.take(request),
+    confirmClaims: confirm,
     async reconcile({ maxMs, maxCount }) {
       const spool = await drain(maxCount);
       const gapsClosed = await closeGapsOfEarlierBoots({ host, store }, clock.now());
+      const claims = await confirm(maxCount);
       const pass = await reconcileOnce({ runs, store, adapter, clock, maxMs, maxCount, batch });
-      return { spool, pass, gapsClosed };
+      return { spool, claims, pass, gapsClosed };
     },
     status: () => observeStatus(parts),
     coverage: (request) => coverageReport(parts, request),

@@ -2,7 +2,8 @@
  * Which generation a directory is (WT-01): the same physical directory is the same generation under whatever path, and
  * what was made anew at a path is another one.
  */
-import { isSameDirectory } from '../../machines/directory.ts';
+import { statSync } from 'node:fs';
+import { directoryIdentity, isSameDirectory } from '../../machines/directory.ts';
 import type { Payload } from '../../machines/events/catalogue.ts';
 import type { GenerationId, GoalId, RepoId } from '../../machines/ids.ts';
 import type { Place } from '../../machines/note.ts';
@@ -11,7 +12,14 @@ import type { GenerationPlace } from '../../machines/worktreeGenerationBlockers.
 import type { Host } from '../host/api.ts';
 import type { Draft } from '../host/outcome.ts';
 import { everyActor, intact } from './actorAccess.ts';
+import { gitDirectoryOf } from './locate.ts';
 import { draft } from './submission.ts';
+
+/** As it is now. Throws what stat(2) does, and `not_a_repository` where its `.git` leads nowhere. */
+export const fileIdentityOf = (path: string): GenerationPlace => ({
+  ...directoryIdentity(statSync(path, { bigint: true })),
+  gitdir: gitDirectoryOf(path) ?? '',
+});
 
 export const isSamePlace = (one: GenerationPlace, other: GenerationPlace): boolean =>
   isSameDirectory(one, other) && one.gitdir === other.gitdir;

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { globalsOf } from '../action.ts';
 import { example } from '../globalOptions.ts';
+import { declareImport, type ImportWords } from '../importOptions.ts';
 import type { GlobalOptions } from '../invocation.ts';
 
 export function registerObserve(program: Command): void {
@@ -45,12 +46,18 @@ export function registerObserve(program: Command): void {
     'custody metrics --since 10m --json',
     'custody metrics --prometheus > custody.prom',
   );
+  declareImport(program).action((file: string, { format, dryRun = false, repo }: ImportWords, command: Command) => {
+    const wanted = [...(dryRun ? ['--dry-run'] : []), ...(repo === undefined ? [] : ['--repo', asPath(repo)])];
+    return observe(['import-legacy', asPath(file), '--format', format, ...wanted], command);
+  });
 }
 
 interface MetricsOptions {
   readonly since?: string;
   readonly prometheus?: boolean;
 }
+
+const asPath = (file: string): string => (file.startsWith('-') && file !== '-' ? `./${file}` : file);
 
 /** Loaded only now: most commands do without it. */
 async function observe(words: readonly string[], command: Command): Promise<void> {

@@ -8,10 +8,13 @@ import { OperatingError } from '../../actors/runtime/operatingError.ts';
 import { parseDuration } from '../duration.ts';
 import { usage } from '../failure.ts';
 import { example } from '../globalOptions.ts';
+import { declareImport, type ImportWords } from '../importOptions.ts';
 import type { Answer, Output } from '../output.ts';
+import { importLines } from '../print/import.ts';
 import { metricsLines } from '../print/metrics.ts';
 import { coverageLines, ingestLines, reconcileLines, spoolLines, statusLines } from '../print/observe.ts';
-import { type Here, type Observed, withObserver } from './observer.ts';
+import { type LegacyReport, preparedImport, readSource } from './importing.ts';
+import { type Here, type Observed, withObserver, withoutWriting } from './observer.ts';
 
 export interface Asked {
   readonly here: Here;
@@ -52,6 +55,7 @@ export function registerObserve(program: Command, run: Run): void {
       .action(run(status)),
     'custody observe status --json',
   );
+  declareImport(program).action(run(legacy));
   example(
     program
       .command('coverage')
@@ -97,6 +101,21 @@ function sinceOf(text: string): number {
     'custody metrics --since 24h',
   ]);
 }
+
+async function legacy({ here, output }: Asked, options: Partial<ImportWords>, file?: string): Promise<number> {
+  const { format, dryRun = false, repo } = options as ImportWords;
+  const work = preparedImport({ format, bytes: await readSource(file!) }, { dryRun, repo });
+  const report = dryRun ? await withoutWriting(here, work) : await withObserver(here, work);
+  const { invalid, conflict, refused } = report.data.counts;
+  const answer = {
+    ...answerOf('', report, exitOf({ invalid, rejected: conflict + refused })),
+    command: 'import-legacy',
+  };
+  return output.answer<LegacyReport>(answer, importLines, importedIds);
+}
+
+const importedIds = ({ records }: LegacyReport): readonly string[] =>
+  records.flatMap(({ id, outcome }) => (outcome === 'imported' && id !== null ? [id] : []));
 
 async function coverage({ here, output }: Asked, { all = false }: { readonly all?: boolean }): Promise<number> {
   const report = await withObserver(here, (observer) => observer.coverage({ all }));

@@ -36,7 +36,36 @@ export interface Observed<T> {
 
 /** Runs `work` with whoever observes here. Throws StoreError, `config_invalid`, or what the daemon refuses. */
 export async function withObserver<T>(here: Here, work: (observer: AnyObserver) => Promise<T>): Promise<Observed<T>> {
-  const { places } = here;
+  return byDaemonOr(here, work, () => locally(here, work, true));
+}
+
+type Importer = Pick<AnyObserver, 'importLegacy'>;
+
+/** As `withObserver`, for what only asks: where there is no store it makes none. */
+export async function withoutWriting<T>(here: Here, work: (observer: Importer) => Promise<T>): Promise<Observed<T>> {
+  return byDaemonOr(here, work, async () => {
+    try {
+      return await locally(here, work, false);
+    } catch (cause) {
+      if (!(cause instanceof StoreError && cause.code === 'store_missing')) throw cause;
+      return { data: await work(nothingKnown), warnings: [] };
+    }
+  });
+}
+
+/** Of an installation that has not begun. */
+const nothingKnown: Importer = {
+  importLegacy: async ({ records }) =>
+    records.map(({ kind }) =>
+      kind === 'binding' ? { outcome: 'refused', id: null, reason: 'unknown_run' } : { outcome: 'imported', id: null },
+    ),
+};
+
+async function byDaemonOr<T>(
+  { places }: Here,
+  work: (observer: AnyObserver) => Promise<T>,
+  otherwise: () => Promise<Observed<T>>,
+): Promise<Observed<T>> {
   const rendezvous = readRendezvous(places);
   if (rendezvous) {
     try {
@@ -45,16 +74,17 @@ export async function withObserver<T>(here: Here, work: (observer: AnyObserver) 
       if (!(cause instanceof DaemonAbsent)) throw cause;
     }
   }
-  return locally(here, work);
+  return otherwise();
 }
 
 async function locally<T>(
   { places, platform }: Here,
   work: (observer: AnyObserver) => Promise<T>,
+  create: boolean,
 ): Promise<Observed<T>> {
   const { config } = loadConfig(places, process.env);
   const clock = platform.clock();
-  const store = openStore({ stateDir: places.stateDir, clock, create: true, busyMs: config.sqliteBusyMs });
+  const store = openStore({ stateDir: places.stateDir, clock, create, busyMs: config.sqliteBusyMs });
   try {
     const adapter = platform.adapterFor(store.installationId);
     const host = createHost({ ...protocol, store, clock, limits: { payloadBytes: config.payloadMaxBytes } });

@@ -17,6 +17,7 @@ export function remoteObserver(client: Client): AnyObserver {
       take: async (notes) => (await ask('observe.take', { notes })).outcomes,
       account: async (account) => (await ask('observe.account', account)).lost,
     },
+    importLegacy: async (request) => (await ask('observe.import', request)).answers,
     takeSpool: (maxCount) => ask('observe.takeSpool', { maxCount }),
     reconcile: (bounds) => ask('observe.reconcile', bounds),
     status: () => ask('observe.status', {}),

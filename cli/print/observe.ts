@@ -7,7 +7,7 @@ import type { ObserveStatus } from '../../actors/reconcile/status.ts';
 import { line } from './escape.ts';
 import { spaced } from './words.ts';
 
-const counted = (counts: Readonly<Record<string, number>>): string => {
+export const counted = (counts: Readonly<Record<string, number>>): string => {
   const some = Object.entries(counts).filter(([, count]) => count > 0);
   return some.length === 0 ? 'none' : some.map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`).join(', ');
 };
@@ -32,7 +32,12 @@ export function spoolLines({ counts, refusals, lost, more }: SpoolReport): strin
   ];
 }
 
-export function reconcileLines({ spool, pass, gapsClosed }: ReconcileReport): string[] {
+const claimLines = ({ bound, refuted, open }: ReconcileReport['claims']): string[] =>
+  bound + refuted + open === 0
+    ? []
+    : [`claims     of imported records: ${counted({ bound, 'not there': refuted, 'still open': open })}`];
+
+export function reconcileLines({ spool, claims, pass, gapsClosed }: ReconcileReport): string[] {
   const { lookedAt, outcomes, paused, complete, elapsedMs, reads, unavailable } = pass;
   const rest = complete ? 'everything due was looked at' : 'the next pass goes on from here';
   return [
@@ -41,6 +46,7 @@ export function reconcileLines({ spool, pass, gapsClosed }: ReconcileReport): st
       ? `looked     at ${lookedAt} in ${elapsedMs.toFixed(1)} ms, ${reads} reads; ${rest}`
       : line`looked     at nothing: processes cannot be observed here (${unavailable})`,
     `seen       ${counted(outcomes)}`,
+    ...claimLines(claims),
     ...(paused > 0 ? [`paused     ${paused} that could not be told lately`] : []),
     ...(gapsClosed > 0 ? [`gaps       ${gapsClosed} closed by a later boot`] : []),
   ];

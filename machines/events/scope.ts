@@ -59,6 +59,8 @@ export const scopeEvents = {
     delegators: z.array(z.enum(delegatorNames)).max(delegatorNames.length).optional(),
     /** Who may outlive the root. */
     residents: z.array(residentSchema).max(16).optional(),
+    /** Who has launched it, where that was somebody else; absent for what this program launches, or has launched and lost. */
+    controller: z.string().min(1).max(64).optional(),
   }),
   'launch.prepared': z.strictObject({ slots: z.strictObject({ start: slot, status: slot, exit: slot }) }),
   'launch.notStarted': z.strictObject({ errno: z.string().max(64), phase: reasonCode }),

@@ -20,7 +20,7 @@ sessions list, sessions show <session>, sessions attach <session>, sessions send
 sessions tail <session>, sessions screen <session>, sessions export <session>, sessions wait <session>
 sessions resize <session> <size>, sessions stop <session>
 agent result, agent need-input [reason], agent boundary <name>, agent goal
-observe [words], coverage, metrics
+observe [words], coverage, import-legacy <file>, metrics
 note reserve <run>, note bind <run>, note worktree <run> <dir>, note exit <run>, note path
 journal checkpoint, journal forget-ids, artifacts retire
 contract verify`

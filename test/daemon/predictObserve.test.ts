@@ -1,9 +1,9 @@
 /** In observe mode predictions are all there is: they are journaled, and move nothing (WT-06, INT-08, OBS-10). */
 import { expect, it, onTestFinished } from 'vitest';
-import { fileIdentityOf } from '../../actors/daemon/git/worktreeIdentity.ts';
 import { createHost } from '../../actors/host/host.ts';
 import type { Draft } from '../../actors/host/outcome.ts';
 import { createSystemClock } from '../../actors/observe/linux/clock.ts';
+import { fileIdentityOf } from '../../actors/runtime/generations.ts';
 import { draft } from '../../actors/runtime/submission.ts';
 import type { GenerationId, RunId, ScopeId } from '../../machines/ids.ts';
 import { protocol } from '../../machines/protocol.ts';

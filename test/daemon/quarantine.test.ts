@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { fileIdentityOf } from '../../actors/daemon/git/worktreeIdentity.ts';
 import { putAside, unfinishedIn } from '../../actors/daemon/quarantine/aside.ts';
+import { fileIdentityOf } from '../../actors/runtime/generations.ts';
 import { workDirectory } from '../guardian/support/scope.ts';
 import { makeRepository } from '../support/daemonHome.ts';
 

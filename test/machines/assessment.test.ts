@@ -112,6 +112,19 @@ describe('a slot (OWN-02)', () => {
   it('is held by work that others launched, and by none of our own effects', () => {
     expect(holdsSlot(playScope([registered]).snapshot)).toBe(true);
     expect(holdsSlot(playScope(launch, { kind: 'effect' }).snapshot)).toBe(false);
+  });
+
+  it('is none for what others have launched: unverified for good, and nothing that anybody here waits for (GOAL-04, GRD-11)', () => {
+    const theirs = playScope([registered], { kind: 'external', controller: 'their-tool' }).snapshot;
+    expect(assessOwnership(theirs)).toEqual(unverified('gap', 'no_launch_scope'));
+    expect(holdsSlot(theirs)).toBe(false);
+    const { isReleased, isSettled } = executionScopeDefinition;
+    expect([isReleased(theirs), isSettled(theirs)]).toEqual([true, false]);
+    expect(isReleased(playScope([registered], { kind: 'external' }).snapshot)).toBe(false);
+    // Nothing of it is ever ended from here (I-21), and nobody here may answer for its end.
+    const asked = playScope([registered, drain('shutdown'), assumedGone('it is theirs')], { controller: 'their-tool' });
+    expect(asked.changes.slice(1)).toEqual(['unmatched', 'unmatched']);
+    expect(asked.effects.filter(({ type }) => type !== 'launchScope')).toEqual([]);
     expect(assessOwnership(playScope(launch, { kind: 'effect' }).snapshot)).toEqual(live);
   });
 

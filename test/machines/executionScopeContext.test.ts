@@ -25,6 +25,7 @@ describe('what an execution scope remembers', () => {
   it('starts with the request and nothing known', () => {
     expect(facts(playScope([]))).toEqual({
       ...scopeInput(),
+      controller: null,
       slots: null,
       guardian: null,
       workload: null,

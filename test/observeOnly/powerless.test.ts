@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bind, exit, reserve } from '../ingest/support/notes.ts';
-import { job, launcher, Observing } from './support/observing.ts';
+import { claimOf, job, launcher, Observing } from './support/observing.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, 'node_modules', '.cache', 'custody-tests');
@@ -54,6 +54,17 @@ describe('INT-01, INT-02: the whole of observing, with everything else read-only
       expect(await observing.observe(args)).toMatchObject({ code: 0, json: { ok: true } });
     await end();
     expect((await observing.observe(['reconcile'])).json.data.pass.outcomes).toEqual({ ended: 1 });
+    const theirs = await job();
+    const source = observing.document({
+      worktrees: [{ id: 'w', path: observing.repo }],
+      runs: [{ id: 'r', process: claimOf(theirs.process) }],
+      bindings: [{ run: 'r', worktree: 'w' }],
+    });
+    for (const args of [['--dry-run'], []]) {
+      const answer = await observing.observe(['import-legacy', source, '--format', 'custody-legacy/1', ...args]);
+      expect(answer).toMatchObject({ code: 0, json: { ok: true, data: { counts: { invalid: 0, refused: 0 } } } });
+    }
+    expect((await observing.observe(['reconcile'])).json.data.claims).toEqual({ bound: 1, refuted: 0, open: 0 });
   });
 
   it('and the trap is one: a write elsewhere fails, and a signal is deadly', () => {
@@ -84,7 +95,7 @@ describe('INT-03, INT-04: what the program is made of', () => {
       mainFields: ['module', 'main'],
     });
     const inputs = Object.keys(metafile.inputs);
-    expect(inputs).toContain('actors/reconcile/pass.ts');
+    for (const part of ['actors/reconcile/pass.ts', 'actors/ingest/legacy/intake.ts']) expect(inputs).toContain(part);
     expect(inputs.filter((input) => executors.test(input))).toEqual([]);
     const users = (name: string) =>
       inputs.filter((input) =>
@@ -106,6 +117,7 @@ describe('INT-03, INT-04: what the program is made of', () => {
   it('is what `custody observe` runs, and takes no option that changes that', async () => {
     const observing = new Observing();
     for (const flag of ['--control', '--autostart', '--force', '--seal'])
-      expect((await observing.observe(['reconcile', flag])).json.error.code).toBe('usage');
+      for (const command of [['reconcile'], ['import-legacy', '-', '--format', 'custody-legacy/1']])
+        expect((await observing.observe([...command, flag])).json.error.code).toBe('usage');
   });
 });

@@ -72,6 +72,7 @@ export const audiences: { readonly [Name in CallName | StreamName]: Audience } =
   'observe.progress': 'operator',
   'observe.take': 'operator',
   'observe.account': 'operator',
+  'observe.import': 'operator',
   'observe.takeSpool': 'operator',
   'observe.reconcile': 'operator',
   'observe.status': 'operator',

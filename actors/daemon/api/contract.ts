@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { residentSchema } from '../../../machines/events/scope.ts';
 import { bootIdSchema } from '../../../machines/identity.ts';
+import { legacyBatch, legacyRecordSchema, toolSchema } from '../../../machines/legacyRecord.ts';
 import { noteSchema, producerSchema, streamSchema } from '../../../machines/note.ts';
 import { grantable } from '../../runtime/credentials.ts';
 
@@ -258,6 +259,11 @@ export const callSchemas = {
       )
       .max(10_000),
     lastNoteWallMs: z.int().min(0),
+  }),
+  'observe.import': z.strictObject({
+    tool: toolSchema,
+    records: z.array(legacyRecordSchema).max(legacyBatch),
+    dryRun: z.boolean().default(false),
   }),
   'observe.takeSpool': z.strictObject({ maxCount: z.int().positive() }),
   'observe.reconcile': z.strictObject({ maxMs: z.int().positive().max(60_000), maxCount: z.int().positive() }),

@@ -1,4 +1,5 @@
 /** The data of each call's reply, by command name. */
+import type { LegacyAnswer } from '../../ingest/legacy/decision.ts';
 import type { TakenNote } from '../../ingest/sink.ts';
 import type { SpoolReport } from '../../ingest/takeSpool.ts';
 import type { MetricsReport } from '../../metrics/report.ts';
@@ -128,6 +129,7 @@ export interface CallResults {
   readonly 'observe.progress': { readonly taken: number };
   readonly 'observe.take': { readonly outcomes: readonly TakenNote[] };
   readonly 'observe.account': { readonly lost: number };
+  readonly 'observe.import': { readonly answers: readonly LegacyAnswer[] };
   readonly 'observe.takeSpool': SpoolReport;
   readonly 'observe.reconcile': ReconcileReport;
   readonly 'observe.status': ObserveStatus;

@@ -49,7 +49,9 @@ export async function assumptionBlockers(
 }
 
 function stateBlockers(scope: ScopeSnapshot): readonly AssumptionBlocker[] {
-  const { scopeId } = scope.context;
+  const { scopeId, controller } = scope.context;
+  if (controller !== null)
+    return [{ code: 'not_controller', detail: `${scopeId} was launched by ${controller}, which answers for it` }];
   const assessment = assessOwnership(scope);
   if (assessment.state !== 'unverified') {
     const state = assessment.state === 'live' ? 'live' : 'proved to be gone';

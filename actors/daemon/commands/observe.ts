@@ -1,10 +1,12 @@
 /** Observing through the daemon that has the store: what `custody observe` does by itself where there is none. */
-
+import type { GenerationId } from '../../../machines/ids.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
+import { tellGeneration } from '../contract/record.ts';
 
 type Context = Pick<DaemonContext, 'observer'>;
+type ImportContext = Pick<DaemonContext, 'observer' | 'host' | 'store'>;
 
 export const observeProgress = async (
   { observer }: Context,
@@ -20,6 +22,19 @@ export const observeAccount = async (
   { observer }: Context,
   account: ParsedArguments<'observe.account'>,
 ): Promise<Answer<CallResults['observe.account']>> => ({ data: { lost: await observer.sink.account(account) } });
+
+/** A worktree that is new is told at once what holds on this host, as one that is registered by hand is. */
+export async function observeImport(
+  context: ImportContext,
+  request: ParsedArguments<'observe.import'>,
+): Promise<Answer<CallResults['observe.import']>> {
+  const answers = await context.observer.importLegacy(request);
+  for (const [at, { outcome, id }] of answers.entries()) {
+    const isNew = outcome === 'imported' && request.records[at]?.kind === 'worktree' && !request.dryRun;
+    if (isNew && id !== null) await tellGeneration(context, id as GenerationId);
+  }
+  return { data: { answers } };
+}
 
 export const observeSpool = async (
   { observer }: Context,

@@ -1,9 +1,10 @@
 /** Registered repositories (ruling 12). */
+
+import { locateRepository } from '../../runtime/locate.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { RepositoryView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { claimRepository } from '../git/authorityRecord.ts';
-import { locateRepository } from '../git/locate.ts';
 import { requestKey } from './requestIds.ts';
 
 type Repository = ReturnType<DaemonContext['store']['repositories']['list']>[number];

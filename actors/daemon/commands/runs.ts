@@ -83,7 +83,7 @@ export async function stopRun(context: DaemonContext, args: ParsedArguments<'run
   const { host, store, clock, config } = context;
   const runId = resolveId(store, 'run', args.id);
   const scope = rootScopeOf(context, required(host, 'run', runId));
-  if (scope === undefined)
+  if (scope === undefined || scope.context.controller !== null)
     throw new OperatingError({
       code: 'not_controller',
       message: `${runId} was not launched by Custody`,

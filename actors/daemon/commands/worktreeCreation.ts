@@ -8,15 +8,15 @@ import { basename, dirname, join } from 'node:path';
 import type { GenerationId, GoalId, RepoId, ScopeId } from '../../../machines/ids.ts';
 import type { Draft } from '../../host/outcome.ts';
 import { committed, everyActor } from '../../runtime/actorAccess.ts';
+import { fileIdentityOf } from '../../runtime/generations.ts';
+import { gitDirectoryOf } from '../../runtime/locate.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { Serial } from '../../runtime/serial.ts';
 import { assertAccepted, draft } from '../../runtime/submission.ts';
 import type { DaemonContext } from '../context.ts';
 import { contractDraft, tellGeneration } from '../contract/record.ts';
 import { filterDriversOf, git } from '../git/git.ts';
-import { gitDirectoryOf } from '../git/locate.ts';
 import { assertBeside, type Neighbour } from '../git/nesting.ts';
-import { fileIdentityOf } from '../git/worktreeIdentity.ts';
 import { type RequestKey, requestKey } from './requestIds.ts';
 import { reached } from './waiting.ts';
 

@@ -6,7 +6,8 @@ import { lstatSync, realpathSync } from 'node:fs';
 import type { GenerationId, RepoId } from '../../../machines/ids.ts';
 import type { Place } from '../../../machines/note.ts';
 import { ownController } from '../../../machines/worktreeGenerationBlockers.ts';
-import { generationAt, registrationOf, replacementsAt } from '../../runtime/generations.ts';
+import { fileIdentityOf, generationAt, registrationOf, replacementsAt } from '../../runtime/generations.ts';
+import { commonDirectoryOf, locateRepository } from '../../runtime/locate.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { Serial } from '../../runtime/serial.ts';
 import { assertAccepted } from '../../runtime/submission.ts';
@@ -15,8 +16,6 @@ import type { CallResults } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { contractDraft, tellGeneration } from '../contract/record.ts';
 import { headOf } from '../git/head.ts';
-import { commonDirectoryOf, locateRepository } from '../git/locate.ts';
-import { fileIdentityOf } from '../git/worktreeIdentity.ts';
 import { worktreeView } from '../views/worktreeView.ts';
 import { requestKey, reusedRequest, wasApplied } from './requestIds.ts';
 

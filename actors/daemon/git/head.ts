@@ -1,7 +1,7 @@
 /** What a worktree has checked out, by reading files only (gitrepository-layout(5)); null where that cannot be told. */
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { commonDirectoryOf } from './locate.ts';
+import { commonDirectoryOf } from '../../runtime/locate.ts';
 
 export interface Head {
   readonly branch: string | null;

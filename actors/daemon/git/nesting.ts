@@ -4,8 +4,8 @@
  */
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
+import { isGitDirectory } from '../../runtime/locate.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
-import { isGitDirectory } from './locate.ts';
 
 export interface Neighbour {
   readonly generationId: string;

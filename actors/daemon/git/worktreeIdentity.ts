@@ -1,16 +1,7 @@
 /** Which directory a generation is: the same path made anew is another one (WT-01). */
-import { statSync } from 'node:fs';
-import { directoryIdentity } from '../../../machines/directory.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
-import type { GenerationPlace } from '../../../machines/worktreeGenerationBlockers.ts';
-import { isSamePlace } from '../../runtime/generations.ts';
+import { fileIdentityOf, isSamePlace } from '../../runtime/generations.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
-import { gitDirectoryOf } from './locate.ts';
-
-export const fileIdentityOf = (path: string): GenerationPlace => ({
-  ...directoryIdentity(statSync(path, { bigint: true })),
-  gitdir: gitDirectoryOf(path) ?? '',
-});
 
 /** What became of the recorded directory: the same one, another one at its path, or nothing that can be read. */
 export function placeOf({ context }: GenerationSnapshot): 'same' | 'replaced' | 'missing' {

@@ -6,7 +6,7 @@
 import { type BigIntStats, lstatSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
-import { gitDirectoryOf } from '../git/locate.ts';
+import { gitDirectoryOf } from '../../runtime/locate.ts';
 import { type Fact, quoted } from './fact.ts';
 
 export interface Place {

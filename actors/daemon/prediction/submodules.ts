@@ -4,8 +4,8 @@
  * go with it, so their commits have to be known to a remote as well.
  */
 import { join } from 'node:path';
+import { gitDirectoryOf } from '../../runtime/locate.ts';
 import { filterDriversIn } from '../git/command.ts';
-import { gitDirectoryOf } from '../git/locate.ts';
 import { counted, type Fact, quoted } from './fact.ts';
 import type { GitLooks } from './gitLook.ts';
 import { lookAtStatus } from './worktreeStatus.ts';

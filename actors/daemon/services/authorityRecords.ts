@@ -5,6 +5,7 @@
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
 import type { CommitRecord } from '../../host/outcome.ts';
 import { everyActor, intact } from '../../runtime/actorAccess.ts';
+import { commonDirectoryOf } from '../../runtime/locate.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import {
   type Controlled,
@@ -14,7 +15,6 @@ import {
   recordedControl,
   releaseRepository,
 } from '../git/authorityRecord.ts';
-import { commonDirectoryOf } from '../git/locate.ts';
 
 type Parts = Pick<Runtime, 'host' | 'store' | 'log'>;
 

@@ -1,4 +1,7 @@
-/** Takes in what launchers note while the daemon serves: when the kernel tells of it, and from time to time anyhow. */
+/**
+ * Takes in what launchers note while the daemon serves: when the kernel tells of it, and from time to time anyhow. Then it
+ * looks as well for the processes that records of other tools claim.
+ */
 import { SpoolWatch } from '../../ingest/spoolWatch.ts';
 import type { Observer } from '../../reconcile/observer.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
@@ -56,6 +59,7 @@ export class SpoolService {
         for (const refusal of refusals) log.warn(refusal, 'a note was refused');
         this.#isWanted ||= more;
       }
+      if (!leaving.aborted) await observer.confirmClaims(atOnce);
     } catch (error) {
       // The notes stay where they are; the next look tries again.
       log.error({ code: (error as { code?: unknown })?.code }, 'the spool could not be taken in');

@@ -78,6 +78,7 @@ export async function runDetailView(context: DaemonContext, runId: string): Prom
       retryOf: run.context.retryOf,
       identity,
       exitReport,
+      recorded: recordedElsewhere(context, runId),
     },
     observations: {
       last: lastObservation,
@@ -97,6 +98,14 @@ export async function runDetailView(context: DaemonContext, runId: string): Prom
     capture: scope ? await captureViews(context, scope, membership) : [],
     receipts: scope ? receiptViews(context, scope) : [],
   };
+}
+
+/** What another tool has on record of it; times are that tool's, for people. */
+function recordedElsewhere({ store }: DaemonContext, runId: string) {
+  const row = store.legacyRecords.ofActor(runId);
+  if (row === undefined) return null;
+  const { tool, name, startedWallMs, endedWallMs } = row;
+  return { tool, name, startedWallMs, endedWallMs };
 }
 
 /** In their order, each checked against those before it: what is on the disk may be ahead of what was committed. */

@@ -21,6 +21,8 @@ const tables: Readonly<Record<string, string>> = {
   self_checks: 'results of the containment self-check',
   producers: 'how far the notes of each launcher were taken in',
   coverage_gaps: 'notes that were lost',
+  legacy_records: 'what other tools had on record, and which actor it became',
+  legacy_processes: 'processes that those records claim',
   freshness: 'when each observed process was last looked at',
   passes: 'what the newest passes cost',
   tickets: 'what executors were given leave for, once each',

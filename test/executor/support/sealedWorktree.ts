@@ -5,10 +5,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { fileIdentityOf } from '../../../actors/daemon/git/worktreeIdentity.ts';
 import { type Executor, execute } from '../../../actors/executor/execute.ts';
 import { issueMark } from '../../../actors/executor/marks.ts';
 import { type Moment, publicTextOf, type Ticket } from '../../../actors/executor/ticket.ts';
+import { fileIdentityOf } from '../../../actors/runtime/generations.ts';
 import { canonicalJson } from '../../../machines/canonical.ts';
 import { makeRepository } from '../../support/daemonHome.ts';
 

@@ -160,7 +160,7 @@ const unverifiedRows: readonly Row[] = [
     ids: ['GRD-10'],
   }),
   row('coverage.unverified.gap', 'end.assumed', {
-    guards: ['notAssumed'],
+    guards: ['isOwn', 'notAssumed'],
     actions: ['recordAssumption'],
     ids: ['GRD-10', 'I-17'],
   }),
@@ -230,7 +230,7 @@ const drain = ['requestDrain', 'offerDrain'];
 
 const drainRows: readonly Row[] = [
   row('termination.idle', 'drain.requested', {
-    guards: ['notCommitted', inCoverage('requested', 'launching', 'gated', 'live', 'unverified')],
+    guards: ['isOwn', 'notCommitted', inCoverage('requested', 'launching', 'gated', 'live', 'unverified')],
     to: 'termination.quiescing',
     actions: drain,
     // A scope that is over has no idle termination (I-39).
@@ -295,6 +295,7 @@ export const executionScopeTable: Table = {
     epochUniform: (is) => is('attached') && !is('mixed boots') && !is('same boot'),
     observedAlive: (is) => is('alive'),
     observedAbsent: (is) => is('absent'),
+    isOwn: (is) => !is('of others'),
     notAssumed: (is) => !is('assumed'),
     inForeignNamespace: (is) => is('foreign namespace'),
     hasResidents: (is) => is('has residents'),
@@ -306,6 +307,7 @@ export const executionScopeTable: Table = {
   factsOf: (context: ScopeContext) => {
     const facts: Readonly<Record<string, boolean>> = {
       external: context.kind === 'external',
+      'of others': context.controller !== null,
       attached: context.guardian !== null,
       released: context.released !== 'no',
       'guardian gone': context.guardianLast?.result === 'absent' || context.gaps.includes('guardian_gone'),
@@ -320,6 +322,7 @@ export const executionScopeTable: Table = {
   },
   starts: [
     ...(['guardian', 'effect', 'external'] as const).map((kind) => ({ name: kind, input: scopeInput({ kind }) })),
+    { name: 'launched by others', input: scopeInput({ kind: 'external', controller: 'their-tool' }) },
     { name: 'residents', input: scopeInput({ residents: [{ name: 'tmux', stop: 'keep' }] }) },
     {
       name: 'a gap without the gap state',

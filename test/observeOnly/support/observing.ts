@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { fileIdentityOf } from '../../../actors/daemon/git/worktreeIdentity.ts';
 import { createLinuxAdapter } from '../../../actors/observe/linux/adapter.ts';
+import { fileIdentityOf } from '../../../actors/runtime/generations.ts';
 import type { ProcessIdentity } from '../../../machines/identity.ts';
 import { type NotedProcess, noteSchema, type Place } from '../../../machines/note.ts';
 import { noting, type Said, type Voice } from '../../ingest/support/notes.ts';
@@ -70,6 +70,18 @@ export class Observing {
     return path;
   }
 
+  /** A document of `custody-legacy/1`, by a tool called `herd`. */
+  document(parts: object, name = 'records.json'): string {
+    const path = join(this.dir, name);
+    writeFileSync(path, JSON.stringify({ format: 'custody-legacy/1', tool: 'herd', ...parts }));
+    return path;
+  }
+
+  /** Imports it from a file; `args` follow the format. */
+  import(source: string, ...args: string[]): Promise<Answered> {
+    return this.observe(['import-legacy', source, '--format', 'custody-legacy/1', ...args]);
+  }
+
   place(path = this.repo): Place {
     const { dev, ino, gitdir, born } = fileIdentityOf(path);
     return { path, dev, ino, gitdir, born };
@@ -78,6 +90,12 @@ export class Observing {
 
 const adapter = createLinuxAdapter({ installationId: 'I0' as never });
 export const thisBoot = adapter.capture(process.pid).bootId;
+
+/** What a tool would have on record of it. */
+export const claimOf = ({ pid, start, uid, pidns, timens }: NotedProcess) => ({
+  ...{ pid, startTicks: start, uid, pidNamespace: pidns, timeNamespace: timens },
+  bootId: thisBoot,
+});
 
 /** As a launcher on this machine numbers what it says. */
 export function launcher(voice: Voice = {}) {

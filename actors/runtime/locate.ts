@@ -4,7 +4,7 @@
  */
 import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { OperatingError } from '../../runtime/operatingError.ts';
+import { OperatingError } from './operatingError.ts';
 
 export interface RepositoryLocation {
   /** Top of the working tree, or the bare repository itself; symbolic links resolved. */

@@ -1,0 +1,29 @@
+/** How import-legacy is asked for: declared once, for the whole command line and for the program that does it. */
+import { type Command, Option } from 'commander';
+import { example } from './globalOptions.ts';
+
+export const formats = ['custody-legacy/1', 'git-worktree-porcelain'] as const;
+export type Format = (typeof formats)[number];
+
+export interface ImportWords {
+  readonly format: Format;
+  readonly dryRun?: boolean;
+  readonly repo?: string;
+}
+
+export const declareImport = (program: Command): Command =>
+  example(
+    program
+      .command('import-legacy')
+      .description('take in what another tool has on record: runs and worktrees; nothing of them is touched')
+      .argument('<file>', 'its records; - for standard input')
+      .addOption(
+        new Option('--format <format>', 'how they are written; see docs/import.md')
+          .choices(formats)
+          .makeOptionMandatory(),
+      )
+      .option('--dry-run', 'say what would become of each record, and write nothing')
+      .option('--repo <path>', 'only worktrees of this repository'),
+    'custody import-legacy records.json --format custody-legacy/1 --dry-run',
+    'git worktree list --porcelain -z | custody import-legacy - --format git-worktree-porcelain',
+  );
