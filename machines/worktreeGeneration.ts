@@ -14,6 +14,7 @@ import {
   migrationBlockers,
   type SealBlocker,
   sealBlockers,
+  writerBlockers,
 } from './worktreeGenerationBlockers.ts';
 import { generationSetup } from './worktreeGenerationParts.ts';
 
@@ -139,6 +140,9 @@ export function handoffBlockersOf({ context, value }: GenerationSnapshot): reado
 /** What keeps control from being taken over (INT-09). */
 export const migrationBlockersOf = ({ context }: GenerationSnapshot): readonly SealBlocker[] =>
   migrationBlockers(context);
+
+/** Who may write there: also of a generation that is sealed or left to others, and has heard of somebody since. */
+export const writerBlockersOf = ({ context }: GenerationSnapshot): readonly SealBlocker[] => writerBlockers(context);
 
 const isRetired = (snapshot: GenerationSnapshot): boolean => snapshot.matches({ lifecycle: 'retired' });
 

@@ -27,6 +27,9 @@ const by = 'ingestion';
 /** Events of one commit; the host takes 256 in a call. */
 const atOnce = 100;
 
+/** One call of the host holds at most 256 events, and what registers a directory has some of its own. */
+const inheritedAtMost = 200;
+
 /** The same loss has the same id, whoever finds it. */
 export const gapOf = ({ producer, stream }: StreamName, loss: Loss): CoverageGap => ({
   gapId: `${producer}:${stream.slice(0, 16)}:${loss.firstSeq}-${loss.lastSeq}`,
@@ -43,6 +46,10 @@ export function gapDraft(generationId: GenerationId, gap: CoverageGap): Draft {
   const payload = { gapId, producer, kind, window: { from, to }, count };
   return draft('coverage.gapRecorded', { to: ['worktreeGeneration', generationId], payload, by });
 }
+
+/** A note that was lost before may have been about a directory that nobody knew yet. */
+export const inheritedGaps = (store: Pick<Store, 'coverageGaps'>, generationId: GenerationId): Draft[] =>
+  store.coverageGaps.open({ limit: inheritedAtMost }).map((gap) => gapDraft(generationId, gap));
 
 /** Told to the worktrees first: whoever dies in between finds the same loss again, because the row is not there. */
 export async function recordGap(parts: CoverageParts, gap: CoverageGap): Promise<void> {
