@@ -52,10 +52,14 @@ export const inheritedGaps = (store: Pick<Store, 'coverageGaps'>, generationId: 
   store.coverageGaps.open({ limit: inheritedAtMost }).map((gap) => gapDraft(generationId, gap));
 
 /** Told to the worktrees first: whoever dies in between finds the same loss again, because the row is not there. */
-export async function recordGap(parts: CoverageParts, gap: CoverageGap): Promise<void> {
+export async function recordGap(
+  parts: CoverageParts,
+  gap: CoverageGap,
+  told: readonly GenerationId[] = observedGenerations(parts.host),
+): Promise<void> {
   await inParts(
     parts.host,
-    observedGenerations(parts.host).map((id) => gapDraft(id, gap)),
+    told.map((id) => gapDraft(id, gap)),
   );
   parts.store.write(() => parts.store.coverageGaps.record(gap));
 }
@@ -102,7 +106,7 @@ export function* openGaps(store: Pick<Store, 'coverageGaps'>): Generator<Recorde
 }
 
 /** Those that somebody else controls and that still exist. */
-function observedGenerations(host: Host): GenerationId[] {
+export function observedGenerations(host: Host): GenerationId[] {
   return [...everyActor(host, 'worktreeGeneration', { released: false })].flatMap(({ id, snapshot }) =>
     snapshot !== 'corrupt' && snapshot.matches({ authority: 'observe' }) ? [id as GenerationId] : [],
   );

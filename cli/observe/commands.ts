@@ -86,10 +86,16 @@ const spoolAtMost = 100_000;
 const exitOf = ({ invalid = 0, rejected }: { readonly invalid?: number; readonly rejected: number }): number =>
   invalid > 0 ? 2 : rejected > 0 ? 11 : 0;
 
+/** Notes that stay where they are until somebody has looked after their directory. */
+const unreadExit = ({ unread }: SpoolReport): number => (unread.length > 0 ? 9 : 0);
+
 async function ingest({ here, output }: Asked, _: unknown, file?: string): Promise<number> {
   if (file === undefined) {
     const report = await withObserver(here, (observer) => observer.takeSpool(spoolAtMost));
-    return output.answer<SpoolReport>(answerOf('ingest', report, exitOf(report.counts)), spoolLines);
+    return output.answer<SpoolReport>(
+      answerOf('ingest', report, unreadExit(report) || exitOf(report.counts)),
+      spoolLines,
+    );
   }
   const report = await withObserver(here, (observer) => takeLines(observer.sink, chunksOf(file)));
   return output.answer<LinesReport>(answerOf('ingest', report, exitOf(report.counts)), ingestLines);
@@ -119,7 +125,10 @@ async function reconcile({ here, output }: Asked, options: ReconcileOptions): Pr
   const { maxMs = 200, maxCount = 10_000 } = options;
   const report = await withObserver(here, (observer) => observer.reconcile({ maxMs, maxCount }));
   const isBlind = report.pass.unavailable !== null;
-  return output.answer<ReconcileReport>(answerOf('reconcile', report, isBlind ? 8 : 0), reconcileLines);
+  return output.answer<ReconcileReport>(
+    answerOf('reconcile', report, isBlind ? 8 : unreadExit(report.spool)),
+    reconcileLines,
+  );
 }
 
 async function status({ here, output }: Asked): Promise<number> {
