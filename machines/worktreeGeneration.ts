@@ -26,7 +26,7 @@ const isClosing = stateIn({ lifecycle: 'closing' });
 
 export const worktreeGenerationMachine = generationSetup.createMachine({
   id: 'worktreeGeneration',
-  version: '3',
+  version: '4',
   type: 'parallel',
   context: ({ input }) => initialGenerationContext(input),
   states: {
@@ -75,13 +75,15 @@ export const worktreeGenerationMachine = generationSetup.createMachine({
           },
         },
         sealed: {
-          description: 'No writer is left, by proof. The executor that archives or removes the worktree reports back.',
+          description:
+            'No writer is left, by proof, for as long as control stays: whoever has it next may let somebody in. The executor that archives or removes the worktree reports back.',
           on: {
             'retirement.receiptVerified': {
               guard: and([isManaged, 'receiptVerified', 'receiptForThisSeal']),
               target: 'retired',
               actions: 'retire',
             },
+            'authority.handedOff': { guard: isQuiescing, target: 'closing' },
           },
         },
         quarantined: {
@@ -150,7 +152,7 @@ export const worktreeGenerationDefinition: ActorDefinition<GenerationSnapshot> =
   kind: 'worktreeGeneration',
   plane: 'local',
   machine: worktreeGenerationMachine,
-  version: 3,
+  version: 4,
   structuralHash: structuralHash(worktreeGenerationMachine),
   isSettled: isRetired,
   /** A sealed worktree still exists and its executor still reports to it, so only the receipt releases it (I-27). */
@@ -160,11 +162,18 @@ export const worktreeGenerationDefinition: ActorDefinition<GenerationSnapshot> =
   upcasters: {
     1: (row) => ({ ...row, context: { ...row.context, quarantine: null } }),
     2: (row) => ({ ...row, context: { ...row.context, ...withoutRouting(row.context.fsIdentity) } }),
+    3: (row) => ({ ...row, value: withoutForeignSeal(row.value) }),
   },
 };
 
 /** A directory is found by device and inode; whether it is the same one its birth time and git directory say. */
 export const placeKey = ({ dev, ino }: { readonly dev: string; readonly ino: string }): string => `${dev}:${ino}`;
+
+/** Version 3 kept the seal of a generation that was handed off, and nobody could vouch for it. */
+const withoutForeignSeal = (value: unknown) => {
+  const { lifecycle, authority } = value as GenerationStanding;
+  return lifecycle === 'sealed' && authority === 'observe' ? { lifecycle: 'closing', authority } : value;
+};
 
 /** What version 2 did not keep: when the directory was born, to whom a handoff goes, and what control rests on. */
 const withoutRouting = (fsIdentity: unknown) => ({
