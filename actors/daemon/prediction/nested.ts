@@ -30,7 +30,7 @@ export async function lookForNested(
   { path, commonGitDir, ignored, limitMs, evidenceId }: NestedQuestion,
 ): Promise<Fact[]> {
   const untilMonoMs = context.clock.monoMs() + limitMs;
-  const found = new Set([...worktreesOf(commonGitDir), ...generations(context)].filter(isBelow(path)));
+  const found = new Set(onRecord(context, path, commonGitDir));
   const inTime = () => {
     if (context.clock.monoMs() > untilMonoMs) throw tooLong(limitMs);
   };
@@ -46,6 +46,16 @@ export async function lookForNested(
 
 const tooLong = (limitMs: number): LookFailed =>
   new LookFailed('inspection_timeout', `ignored directories were not looked through within ${limitMs} ms`, []);
+
+function onRecord(context: Pick<DaemonContext, 'host'>, path: string, commonGitDir: string): string[] {
+  try {
+    return [...worktreesOf(commonGitDir), ...generations(context)].filter(isBelow(path));
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    throw new LookFailed('inspection_failed', `what lies inside of it cannot be told: ${syscall} (${code})`, []);
+  }
+}
 
 function isBelow(path: string): (other: string) => boolean {
   const above = [path, realpathSync(path)].map((one) => one + sep);
