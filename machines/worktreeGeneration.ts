@@ -14,6 +14,7 @@ import {
   migrationBlockers,
   type SealBlocker,
   sealBlockers,
+  writerBlockers,
 } from './worktreeGenerationBlockers.ts';
 import { generationSetup } from './worktreeGenerationParts.ts';
 
@@ -25,7 +26,7 @@ const isClosing = stateIn({ lifecycle: 'closing' });
 
 export const worktreeGenerationMachine = generationSetup.createMachine({
   id: 'worktreeGeneration',
-  version: '3',
+  version: '4',
   type: 'parallel',
   context: ({ input }) => initialGenerationContext(input),
   states: {
@@ -74,13 +75,15 @@ export const worktreeGenerationMachine = generationSetup.createMachine({
           },
         },
         sealed: {
-          description: 'No writer is left, by proof. The executor that archives or removes the worktree reports back.',
+          description:
+            'No writer is left, by proof, for as long as control stays: whoever has it next may let somebody in. The executor that archives or removes the worktree reports back.',
           on: {
             'retirement.receiptVerified': {
               guard: and([isManaged, 'receiptVerified', 'receiptForThisSeal']),
               target: 'retired',
               actions: 'retire',
             },
+            'authority.handedOff': { guard: isQuiescing, target: 'closing' },
           },
         },
         quarantined: {
@@ -140,13 +143,16 @@ export function handoffBlockersOf({ context, value }: GenerationSnapshot): reado
 export const migrationBlockersOf = ({ context }: GenerationSnapshot): readonly SealBlocker[] =>
   migrationBlockers(context);
 
+/** Who may write there: also of a generation that is sealed or left to others, and has heard of somebody since. */
+export const writerBlockersOf = ({ context }: GenerationSnapshot): readonly SealBlocker[] => writerBlockers(context);
+
 const isRetired = (snapshot: GenerationSnapshot): boolean => snapshot.matches({ lifecycle: 'retired' });
 
 export const worktreeGenerationDefinition: ActorDefinition<GenerationSnapshot> = {
   kind: 'worktreeGeneration',
   plane: 'local',
   machine: worktreeGenerationMachine,
-  version: 3,
+  version: 4,
   structuralHash: structuralHash(worktreeGenerationMachine),
   isSettled: isRetired,
   /** A sealed worktree still exists and its executor still reports to it, so only the receipt releases it (I-27). */
@@ -156,11 +162,18 @@ export const worktreeGenerationDefinition: ActorDefinition<GenerationSnapshot> =
   upcasters: {
     1: (row) => ({ ...row, context: { ...row.context, quarantine: null } }),
     2: (row) => ({ ...row, context: { ...row.context, ...withoutRouting(row.context.fsIdentity) } }),
+    3: (row) => ({ ...row, value: withoutForeignSeal(row.value) }),
   },
 };
 
 /** A directory is found by device and inode; whether it is the same one its birth time and git directory say. */
 export const placeKey = ({ dev, ino }: { readonly dev: string; readonly ino: string }): string => `${dev}:${ino}`;
+
+/** Version 3 kept the seal of a generation that was handed off, and nobody could vouch for it. */
+const withoutForeignSeal = (value: unknown) => {
+  const { lifecycle, authority } = value as GenerationStanding;
+  return lifecycle === 'sealed' && authority === 'observe' ? { lifecycle: 'closing', authority } : value;
+};
 
 /** What version 2 did not keep: when the directory was born, to whom a handoff goes, and what control rests on. */
 const withoutRouting = (fsIdentity: unknown) => ({

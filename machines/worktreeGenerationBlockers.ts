@@ -159,6 +159,12 @@ const stillOpen: SealBlocker = { code: 'not_closed', detail: 'the generation is 
 export const migrationBlockers = (context: GenerationContext): readonly SealBlocker[] =>
   contextBlockers(context).filter(({ code }) => takeover.has(code));
 
+const writers: ReadonlySet<SealBlocker['code']> = new Set([...settlement, 'coverage_gap', 'noted_run']);
+
+/** Who may write in the directory, wherever the generation stands. */
+export const writerBlockers = (context: GenerationContext): readonly SealBlocker[] =>
+  contextBlockers(context).filter(({ code }) => writers.has(code));
+
 /** Whether none of these premises is unmet. */
 export function isFreeOf(context: GenerationContext, codes: readonly SealBlocker['code'][]): boolean {
   return !contextBlockers(context).some(({ code }) => codes.includes(code));

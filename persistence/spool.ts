@@ -101,6 +101,11 @@ export class SpoolLook {
     );
   }
 
+  /** The lowest number for which there is a note; undefined where there is none. */
+  first(stream: string): number | undefined {
+    return this.#names.get(stream)?.marks[0];
+  }
+
   /** Whether this look has something behind `after`. */
   hasMore(stream: string, after: number): boolean {
     return after < (this.#settled.get(stream) ?? 0);

@@ -15,19 +15,23 @@ export interface OpenDirectory {
   readonly path: string;
 }
 
-/** Runs `use` with the directory; undefined when it is not there. Throws SpoolError. */
-export function withDirectory<T>(path: string, use: (directory: OpenDirectory) => T): T | undefined {
+/** Runs `use` with the directory; undefined when it is not there. `shown` is its name for people. Throws SpoolError. */
+export function withDirectory<T>(
+  path: string,
+  use: (directory: OpenDirectory) => T,
+  shown: string = path,
+): T | undefined {
   let fd: number;
   try {
     fd = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   } catch (thrown) {
     if (errnoOf(thrown) === 'ENOENT') return undefined;
     if (['ELOOP', 'ENOTDIR', 'EACCES'].includes(errnoOf(thrown)))
-      throw new SpoolError('spool_refused', `${path} is no directory that this user may read`, thrown);
-    throw new SpoolError('spool_unreadable', `${path} cannot be opened`, thrown);
+      throw new SpoolError('spool_refused', `${shown} is no directory that this user may read`, thrown);
+    throw new SpoolError('spool_unreadable', `${shown} cannot be opened`, thrown);
   }
   try {
-    requireOwn(path, fd);
+    requireOwn(shown, fd);
     return use({ path: `/proc/self/fd/${fd}` });
   } finally {
     closeSync(fd);
@@ -45,7 +49,8 @@ function requireOwn(path: string, fd: number): void {
 /** The directory of one producer below the spool's. The name is checked: it comes from a directory listing. */
 export function withProducer<T>(spoolDir: string, name: string, use: (directory: OpenDirectory) => T): T | undefined {
   const producer = producerSchema.parse(name);
-  return withDirectory(spoolDir, ({ path }) => withDirectory(join(path, producer), use));
+  const shown = join(spoolDir, producer);
+  return withDirectory(spoolDir, ({ path }) => withDirectory(join(path, producer), use, shown));
 }
 
 export function namesIn({ path }: OpenDirectory): readonly string[] {

@@ -1,6 +1,6 @@
 /**
  * Removes what lies in a directory, through descriptors: no link is followed, no other mount is entered, and what cannot be
- * removed is named and left. Whoever is interrupted begins again with what is there.
+ * removed, or belongs to another user, is named and left. Whoever is interrupted begins again with what is there.
  */
 import {
   chmodSync,
@@ -20,7 +20,7 @@ import { at, mountOf, openDirectory } from './place.ts';
 
 export interface Left {
   readonly path: string;
-  /** `other_mount`, or what the kernel said. */
+  /** `other_mount`, `other_owner`, or what the kernel said. */
   readonly reason: string;
 }
 
@@ -76,7 +76,10 @@ function empty(emptying: Emptying, { directory, shown, depth }: Level): void {
 function removeEntry(emptying: Emptying, entry: Entry): void {
   const { directory, name, shown } = entry;
   try {
-    if (lstatSync(at(directory, name)).isDirectory()) {
+    const found = lstatSync(at(directory, name));
+    // No seal speaks for what another user's process has made here; being allowed to remove it (root is) is no reason.
+    if (found.uid !== process.geteuid?.()) leave(emptying, shown, 'other_owner');
+    else if (found.isDirectory()) {
       removeDirectory(emptying, entry);
     } else {
       emptying.step();

@@ -3,7 +3,7 @@
  * that a repository can make run others.
  */
 import { closeSync, cpSync, lstatSync, readFileSync, rmdirSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { emptyWholly, type Left } from './emptying.ts';
 import { errnoOf } from './files.ts';
 import { at, openParent, withDirectory } from './place.ts';
@@ -21,7 +21,9 @@ export interface Records {
 export function recordsOf({ path, fsIdentity: { gitdir } }: Ticket): Records | null {
   if (basename(dirname(gitdir)) !== 'worktrees') return null;
   try {
-    if (readFileSync(join(gitdir, 'gitdir'), 'utf8').trim() !== join(path, '.git')) return null;
+    // One line, and relative to where it stands where git was told so (worktree.useRelativePaths).
+    const pointer = readFileSync(join(gitdir, 'gitdir'), 'utf8').replace(/\n$/, '');
+    if (resolve(gitdir, pointer) !== join(path, '.git')) return null;
     return identityOf(gitdir);
   } catch {
     return null;

@@ -27,6 +27,9 @@ const by = 'ingestion';
 /** Events of one commit; the host takes 256 in a call. */
 const atOnce = 100;
 
+/** One call of the host holds at most 256 events, and what registers a directory has some of its own. */
+const inheritedAtMost = 200;
+
 /** The same loss has the same id, whoever finds it. */
 export const gapOf = ({ producer, stream }: StreamName, loss: Loss): CoverageGap => ({
   gapId: `${producer}:${stream.slice(0, 16)}:${loss.firstSeq}-${loss.lastSeq}`,
@@ -44,11 +47,19 @@ export function gapDraft(generationId: GenerationId, gap: CoverageGap): Draft {
   return draft('coverage.gapRecorded', { to: ['worktreeGeneration', generationId], payload, by });
 }
 
+/** A note that was lost before may have been about a directory that nobody knew yet. */
+export const inheritedGaps = (store: Pick<Store, 'coverageGaps'>, generationId: GenerationId): Draft[] =>
+  store.coverageGaps.open({ limit: inheritedAtMost }).map((gap) => gapDraft(generationId, gap));
+
 /** Told to the worktrees first: whoever dies in between finds the same loss again, because the row is not there. */
-export async function recordGap(parts: CoverageParts, gap: CoverageGap): Promise<void> {
+export async function recordGap(
+  parts: CoverageParts,
+  gap: CoverageGap,
+  told: readonly GenerationId[] = observedGenerations(parts.host),
+): Promise<void> {
   await inParts(
     parts.host,
-    observedGenerations(parts.host).map((id) => gapDraft(id, gap)),
+    told.map((id) => gapDraft(id, gap)),
   );
   parts.store.write(() => parts.store.coverageGaps.record(gap));
 }
@@ -95,7 +106,7 @@ export function* openGaps(store: Pick<Store, 'coverageGaps'>): Generator<Recorde
 }
 
 /** Those that somebody else controls and that still exist. */
-function observedGenerations(host: Host): GenerationId[] {
+export function observedGenerations(host: Host): GenerationId[] {
   return [...everyActor(host, 'worktreeGeneration', { released: false })].flatMap(({ id, snapshot }) =>
     snapshot !== 'corrupt' && snapshot.matches({ authority: 'observe' }) ? [id as GenerationId] : [],
   );

@@ -9,6 +9,7 @@ import type { Outcome } from '../host/outcome.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
 import { intact } from '../runtime/actorAccess.ts';
 import { firstRefusal } from '../runtime/submission.ts';
+import { type BootClock, isOfThisMachine } from './boots.ts';
 import { runIdOf } from './names.ts';
 import { type KnownRun, type Placing, type Told, told } from './telling.ts';
 
@@ -16,6 +17,7 @@ export interface IntakeOptions {
   readonly host: Host;
   readonly installationId: string;
   readonly adapter: Pick<LinuxAdapter, 'identityFrom'>;
+  readonly clock: BootClock;
   /** The generation of a place, or what registers it. Called again for every note. */
   readonly placingOf: (place: Place, note: Note) => Placing;
 }
@@ -74,12 +76,14 @@ class Batch {
   }
 
   submit(note: Note): Submitted {
-    const { host, installationId, adapter, placingOf } = this.#options;
+    const { host, installationId, adapter, clock, placingOf } = this.#options;
     const runId = runIdOf({ installationId, producer: note.producer, run: note.run });
     const refused = (reason: string): Submitted => ({
       outcome: Promise.resolve({ note, runId, outcome: 'rejected', reason }),
       isPlacing: false,
     });
+    // That its process is gone with its boot would be a guess.
+    if (!isOfThisMachine(clock, note.at)) return refused('foreign_boot');
     const known = this.#known(runId);
     if (known === 'corrupt') return refused('actor_corrupt');
     const placing = 'place' in note && note.place !== null ? placingOf(note.place, note) : undefined;

@@ -1,11 +1,10 @@
 /** Which generation a note means by a directory (WT-01, INT-09): one that is known, or a new one that somebody else controls. */
-import type { GenerationId } from '../../machines/ids.ts';
 import type { Note, Place } from '../../machines/note.ts';
 import type { Store } from '../../persistence/store.ts';
 import type { CoverageGap } from '../../persistence/tables/coverageGaps.ts';
 import type { Host } from '../host/api.ts';
-import { generationAt, registrationOf, replacementsAt } from '../runtime/generations.ts';
-import { gapDraft } from './coverage.ts';
+import { generationAt, generationsIn, registrationOf, replacementsAt } from '../runtime/generations.ts';
+import { gapDraft, inheritedGaps } from './coverage.ts';
 import { generationIdOf, runIdOf } from './names.ts';
 import type { Placing } from './telling.ts';
 
@@ -17,27 +16,26 @@ interface Parts {
 
 const by = 'launcher-adapter';
 
-/** One call of the host holds at most 256 events, and a note has some of its own. */
-const gapsAtMost = 200;
-
 export const placingIn =
   ({ host, store, installationId }: Parts) =>
   (place: Place, note: Note): Placing => {
     const found = generationAt(host, place);
+    // It may have had another git directory when control of it was taken: whoever writes there writes in that one as well.
+    const controlled = [...(found === undefined ? [] : [found]), ...generationsIn(host, place)]
+      .filter((one) => !one.matches({ authority: 'observe' }))
+      .map(({ context }) => context.generationId);
+    const stranger = { ...note, runId: runIdOf({ installationId, ...note }) };
+    const disturbed = [...new Set(controlled)].map((id) => gapDraft(id, strangerIn(store, stranger)));
     if (found !== undefined) {
-      const { generationId: known } = found.context;
       const isControlledHere = !found.matches({ authority: 'observe' });
-      const drafts = isControlledHere
-        ? [gapDraft(known, strangerIn(store, { ...note, runId: runIdOf({ installationId, ...note }) }))]
-        : [];
-      return { generationId: known, isControlledHere, drafts };
+      return { generationId: found.context.generationId, isControlledHere, drafts: disturbed };
     }
     const generationId = generationIdOf(installationId, note);
     const registration = registrationOf({ generationId, place, origin: 'observed', controller: note.producer, by });
     return {
       generationId,
       isControlledHere: false,
-      drafts: [registration, ...inheritedGaps(store, generationId), ...replacementsAt(host, place, by)],
+      drafts: [registration, ...disturbed, ...inheritedGaps(store, generationId), ...replacementsAt(host, place, by)],
     };
   };
 
@@ -67,9 +65,4 @@ export function strangerIn(store: Parts['store'], { runId, producer, at }: Stran
     store.coverageGaps.record(gap);
     return store.coverageGaps.find(gap.gapId) ?? gap;
   });
-}
-
-/** A note that was lost before may have been about this very directory. */
-export function inheritedGaps(store: Parts['store'], generationId: GenerationId) {
-  return store.coverageGaps.open({ limit: gapsAtMost }).map((gap) => gapDraft(generationId, gap));
 }

@@ -4,9 +4,11 @@
  */
 import type { Note } from '../../machines/note.ts';
 import type { Store } from '../../persistence/store.ts';
+import { type BootClock, isOfThisMachine } from './boots.ts';
 import { type CoverageParts, gapOf, recordGap, type StreamName } from './coverage.ts';
 import type { Intake, NoteOutcome } from './intake.ts';
 import type { Loss } from './ledger.ts';
+import { recordRejected } from './rejected.ts';
 
 /** The whole stream up to `taken` is accounted for: it was taken in before, is taken in now, or is lost. */
 export interface Account extends StreamName {
@@ -30,20 +32,23 @@ export interface NoteSink {
 export interface StoreSinkParts extends CoverageParts {
   readonly store: Pick<Store, 'coverageGaps' | 'write' | 'producers'>;
   readonly intake: Intake;
+  readonly clock: BootClock;
 }
 
 export function storeSink(parts: StoreSinkParts): NoteSink {
-  const { store, intake } = parts;
+  const { store, intake, clock } = parts;
+  // Nobody knows when what was lost elsewhere ends; only a later boot of this machine can be told from now on.
+  const datedHere = (loss: Loss): Loss =>
+    isOfThisMachine(clock, { bootId: loss.bootId, wallMs: loss.toWallMs }) ? loss : { ...loss, bootId: clock.bootId() };
   return {
     progress: async ({ producer, stream }) => store.producers.progress(producer, stream),
-    take: async (notes) =>
-      (await intake.take(notes)).map(({ runId, outcome, reason }) => ({
-        runId,
-        outcome,
-        ...(reason ? { reason } : {}),
-      })),
+    async take(notes) {
+      const outcomes = await intake.take(notes);
+      await recordRejected(parts, outcomes);
+      return outcomes.map(({ runId, outcome, reason }) => ({ runId, outcome, ...(reason ? { reason } : {}) }));
+    },
     async account({ producer, stream, taken, losses, lastNoteWallMs }) {
-      const gaps = losses.map((loss) => gapOf({ producer, stream }, loss));
+      const gaps = losses.map((loss) => gapOf({ producer, stream }, datedHere(loss)));
       // The gaps before the progress: whoever dies in between finds the same ones again.
       for (const gap of gaps) await recordGap(parts, gap);
       const lost = gaps.reduce((sum, { count }) => sum + count, 0);

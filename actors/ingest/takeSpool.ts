@@ -4,6 +4,7 @@
  */
 import type { Note } from '../../machines/note.ts';
 import { type LostNotes, listProducers, type NoteBatch, SpoolLook } from '../../persistence/spool.ts';
+import { SpoolError } from '../../persistence/spoolError.ts';
 import type { Clock } from '../observe/clock.ts';
 import type { StreamName } from './coverage.ts';
 import type { Loss } from './ledger.ts';
@@ -22,6 +23,8 @@ export interface SpoolReport {
   readonly lost: number;
   /** Notes that were refused, with why: the first ones. */
   readonly refusals: readonly { readonly producer: string; readonly seq: number; readonly reason: string }[];
+  /** Producers whose directory is not this user's own, or cannot be read: nothing of them was taken in. */
+  readonly unread: readonly { readonly producer: string; readonly reason: string }[];
   /** There was more than `maxCount`. */
   readonly more: boolean;
 }
@@ -29,12 +32,20 @@ export interface SpoolReport {
 const batchSize = 100;
 const refusalsAtMost = 100;
 
-/** Throws SpoolError when the spool is not this user's own; rejects with StoreError when the store takes nothing. */
+/**
+ * Throws SpoolError when the spool is not this user's own; rejects with StoreError when the store takes nothing. What ails
+ * the directory of one producer keeps back its notes, and nobody else's.
+ */
 export async function takeSpool(request: SpoolRequest): Promise<SpoolReport> {
   const taking = new Taking(request);
   for (const producer of listProducers(request.spoolDir).names) {
-    const look = new SpoolLook({ spoolDir: request.spoolDir, producer, bootId: request.clock.bootId() });
-    for (const stream of look.streams) await taking.stream(look, { producer, stream });
+    try {
+      const look = new SpoolLook({ spoolDir: request.spoolDir, producer, bootId: request.clock.bootId() });
+      for (const stream of look.streams) await taking.stream(look, { producer, stream });
+    } catch (error) {
+      if (!(error instanceof SpoolError)) throw error;
+      taking.unread(producer, error);
+    }
   }
   return taking.report;
 }
@@ -43,6 +54,7 @@ class Taking {
   readonly #request: SpoolRequest;
   readonly #counts = { changed: 0, noop: 0, duplicate: 0, rejected: 0 };
   readonly #refusals: { producer: string; seq: number; reason: string }[] = [];
+  readonly #unread: { producer: string; reason: string }[] = [];
   #left: number;
   #lost = 0;
   #more = false;
@@ -53,13 +65,17 @@ class Taking {
   }
 
   get report(): SpoolReport {
-    return { counts: this.#counts, lost: this.#lost, refusals: this.#refusals, more: this.#more };
+    const [counts, lost, refusals, unread] = [this.#counts, this.#lost, this.#refusals, this.#unread];
+    return { counts, lost, refusals, unread, more: this.#more };
+  }
+
+  unread(producer: string, { message }: SpoolError): void {
+    this.#unread.push({ producer, reason: message });
   }
 
   async stream(look: SpoolLook, name: StreamName): Promise<void> {
     let { taken } = await this.#request.sink.progress(name);
-    // What an earlier process had committed and not removed.
-    look.taken(name.stream, taken);
+    await this.#behind(look, name, taken);
     while (look.hasMore(name.stream, taken)) {
       if (this.#left <= 0) {
         this.#more = true;
@@ -73,14 +89,34 @@ class Taking {
     }
   }
 
-  async #take({ notes, lost, upTo }: NoteBatch, name: StreamName): Promise<void> {
-    const { sink, clock } = this.#request;
-    const outcomes = await sink.take(notes);
+  /**
+   * What is still there although its stream is accounted for further: an earlier process had taken it in and not removed it,
+   * or lines from elsewhere have named a later number. Nothing leaves the spool unread; the same again changes nothing.
+   */
+  async #behind(look: SpoolLook, { producer, stream }: StreamName, taken: number): Promise<void> {
+    for (let after = (look.first(stream) ?? taken + 1) - 1; after < taken; ) {
+      const { notes, upTo } = look.read({ stream, after, limit: batchSize });
+      await this.#submit(
+        notes.filter(({ seq }) => seq <= taken),
+        producer,
+      );
+      after = upTo > after ? upTo : taken;
+    }
+    look.taken(stream, taken);
+  }
+
+  async #submit(notes: readonly Note[], producer: string): Promise<void> {
+    const outcomes = await this.#request.sink.take(notes);
     for (const [at, { outcome, reason = outcome }] of outcomes.entries()) {
       this.#counts[outcome] += 1;
       if (outcome === 'rejected' && this.#refusals.length < refusalsAtMost)
-        this.#refusals.push({ producer: name.producer, seq: notes[at]!.seq, reason });
+        this.#refusals.push({ producer, seq: notes[at]!.seq, reason });
     }
+  }
+
+  async #take({ notes, lost, upTo }: NoteBatch, name: StreamName): Promise<void> {
+    const { sink, clock } = this.#request;
+    await this.#submit(notes, name.producer);
     const { wallMs, bootId } = clock.now();
     const losses = lost.map((one) => lossOf(one, notes, { wallMs, bootId }));
     const lastNoteWallMs = notes.at(-1)?.at.wallMs ?? wallMs;

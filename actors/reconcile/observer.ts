@@ -63,8 +63,11 @@ export interface Observer {
 export function createObserver(parts: ObserverParts): Observer {
   const { host, store, clock, adapter, spoolDir, batch } = parts;
   const { installationId } = store;
-  const intake = new Intake({ host, installationId, adapter, placingOf: placingIn({ host, store, installationId }) });
-  const sink = storeSink({ host, store, intake });
+  const intake = new Intake({
+    ...{ host, installationId, adapter, clock },
+    placingOf: placingIn({ host, store, installationId }),
+  });
+  const sink = storeSink({ host, store, intake, clock });
   const runs = createObservedRuns(parts);
   const legacy = new LegacyIntake(parts);
   const confirm = (maxCount: number) => confirmClaims({ host, store, adapter, batch, maxCount });

@@ -34,6 +34,25 @@ export function generationAt(host: Host, place: Omit<Place, 'path'>): Generation
   return found ?? withoutLink(host, place);
 }
 
+/** Living generations of this directory, whatever its git directory was; as far as they are found by their link. */
+export function generationsIn(host: Host, place: Omit<Place, 'path'>): readonly GenerationSnapshot[] {
+  const link = { name: 'place', value: placeKey(place) };
+  return [...everyActor(host, 'worktreeGeneration', { settled: false, link })].flatMap(({ snapshot }) =>
+    snapshot !== 'corrupt' && isSameDirectory(snapshot.context.fsIdentity, place) ? [snapshot] : [],
+  );
+}
+
+/**
+ * Other living generations of the very same directory. It is another generation with another git directory (WT-01), but
+ * whoever writes in the one writes in the other.
+ */
+export function* sharersOf(host: Host, { context: { generationId, fsIdentity } }: GenerationSnapshot) {
+  for (const { id, snapshot } of everyActor(host, 'worktreeGeneration', { settled: false })) {
+    if (snapshot === 'corrupt' || id === generationId) continue;
+    if (isSameDirectory(snapshot.context.fsIdentity, fsIdentity)) yield snapshot;
+  }
+}
+
 /** Rows that were written before a generation had such a link are found by it once they are written again. */
 const rowsWithoutLink = new WeakMap<Host, readonly string[]>();
 

@@ -143,10 +143,14 @@ const spoolAtMost = 100_000;
 const exitOf = ({ invalid = 0, rejected }: { readonly invalid?: number; readonly rejected: number }): number =>
   invalid > 0 ? 2 : rejected > 0 ? 11 : 0;
 
+/** Notes that stay where they are until somebody has looked after their directory. */
+const unreadExit = ({ unread }: SpoolReport): number => (unread.length > 0 ? 9 : 0);
+
 async function ingest({ here, output }: Asked, _: unknown, file?: string): Promise<number> {
   if (file === undefined) {
     const report = await withObserver(here, (observer) => observer.takeSpool(spoolAtMost));
-    return output.answer<SpoolReport>(answerOf('ingest', report, exitOf(report.data.counts)), spoolLines);
+    const exitCode = unreadExit(report.data) || exitOf(report.data.counts);
+    return output.answer<SpoolReport>(answerOf('ingest', report, exitCode), spoolLines);
   }
   const report = await withObserver(here, (observer) => takeLines(observer.sink, chunksOf(file)));
   return output.answer<LinesReport>(answerOf('ingest', report, exitOf(report.data.counts)), ingestLines);
@@ -175,8 +179,9 @@ interface ReconcileOptions {
 async function reconcile({ here, output }: Asked, options: ReconcileOptions): Promise<number> {
   const { maxMs = 200, maxCount = 10_000 } = options;
   const report = await withObserver(here, (observer) => observer.reconcile({ maxMs, maxCount }));
-  const isBlind = report.data.pass.unavailable !== null;
-  return output.answer<ReconcileReport>(answerOf('reconcile', report, isBlind ? 8 : 0), reconcileLines);
+  const { pass, spool } = report.data;
+  const exitCode = pass.unavailable === null ? unreadExit(spool) : 8;
+  return output.answer<ReconcileReport>(answerOf('reconcile', report, exitCode), reconcileLines);
 }
 
 async function status({ here, output }: Asked): Promise<number> {

@@ -23,10 +23,11 @@ export function ingestLines({ counts, refusals, lost }: LinesReport): string[] {
   ];
 }
 
-export function spoolLines({ counts, refusals, lost, more }: SpoolReport): string[] {
+export function spoolLines({ counts, refusals, unread, lost, more }: SpoolReport): string[] {
   return [
     `notes      ${counted(counts)}`,
     ...refusals.map(({ producer, seq, reason }) => line`refused    note ${seq} of ${producer}: ${reason}`),
+    ...unread.map(({ producer, reason }) => line`not read   what ${producer} noted: ${reason}`),
     ...lostLines(lost),
     ...(more ? ['more       is waiting; repeat the command'] : []),
   ];

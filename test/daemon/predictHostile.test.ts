@@ -123,6 +123,11 @@ describe('a submodule', () => {
     commit({ path }, 'lib');
     return path;
   };
+  const leftBranch = (path: string): void => {
+    git(path, 'checkout', '-q', '-b', 'left');
+    commit({ path }, 'left');
+    git(path, 'checkout', '-q', 'main');
+  };
   const added = (spot: Spot): string => {
     for (const { path } of [{ path: spot.repo }, spot])
       git(path, 'reset', '-q', '--hard', git(path, 'rev-list', '--max-parents=0', 'HEAD'));
@@ -144,6 +149,23 @@ describe('a submodule', () => {
         commit({ path }, 'more');
         git(spot.path, 'commit', '-qam', 'move it');
         git(spot.repo, 'cherry-pick', spot.branch);
+      },
+    ],
+    [
+      'with a stash',
+      ['submodule_changes'],
+      (path) => {
+        put({ path }, 'lib', 'stashed\n');
+        git(path, 'stash');
+      },
+    ],
+    ['with a branch that no remote has', ['submodule_changes'], (path) => leftBranch(path)],
+    [
+      'with a branch that no remote has, and not checked out any more',
+      ['submodule_changes'],
+      (path, spot) => {
+        leftBranch(path);
+        git(spot.path, 'submodule', 'deinit', '-q', '-f', 'sub');
       },
     ],
   ])('%s → %j', async (_, codes, prepare) => {

@@ -182,10 +182,15 @@ describe('a ticket (WT-07)', () => {
     const { generationId: id, path } = await sealedGeneration(daemon);
     const stale = await issue(daemon, id);
     await control(daemon, id, { change: 'handoff', to: 'legacy' });
-    expect(await daemon.call('worktrees.show', { id })).toMatchObject({ authority: 'observe', lifecycle: 'sealed' });
+    expect(await daemon.call('worktrees.show', { id })).toMatchObject({ authority: 'observe', lifecycle: 'closing' });
     expect(refusedUse('custody-remove', stale.file)).toMatchObject({ details: { reason: 'stale_epoch' } });
     expect(existsSync(path)).toBe(true);
+    // Nobody can vouch for what the other one let happen: the seal ended with control.
     await control(daemon, id, { change: 'migrate', evidence: ['e'] });
+    expect(await daemon.refusal('worktrees.ticket', { id, executor: 'custody-remove' })).toMatchObject({
+      code: 'not_sealed',
+    });
+    expect(await daemon.call('worktrees.seal', { id })).toMatchObject({ lifecycle: 'sealed', sealEpoch: 2 });
     expect(refusedUse('custody-remove', stale.file)).toMatchObject({ details: { reason: 'stale_epoch' } });
     const { file } = use('custody-remove', (await issue(daemon, id)).file);
     expect(await uncontrolled(daemon, id, { change: 'handoff', to: 'legacy' })).toMatchObject({

@@ -12,11 +12,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { withdraw } from '../../actors/daemon/tickets/revocation.ts';
 import { changeMark, hasMark } from '../../actors/executor/marks.ts';
 import { receiptSchema } from '../../actors/executor/ticket.ts';
 import { canonicalJson, sha256 } from '../../machines/canonical.ts';
+import type { GenerationSnapshot } from '../../machines/worktreeGeneration.ts';
 import { moment, run, type SealedWorktree, sealedWorktree, ticketFor } from './support/sealedWorktree.ts';
 
 const thrown = (
@@ -165,6 +167,31 @@ describe('a ticket that does not count', () => {
     isWhole(worktree);
   });
 
+  it('cannot be revoked past an executor that moves the worktree while it is looked at', () => {
+    const worktree = sealedWorktree();
+    const { directory, ticketId, fsIdentity, path } = worktree.ticket;
+    let looks = 0;
+    const context = {
+      ...{ generationId: 'W1', path },
+      // Read between the look at the directory and the change of the mark.
+      get fsIdentity() {
+        looks += 1;
+        if (looks === 1) run(worktree);
+        return fsIdentity;
+      },
+    };
+    const stop = (name: string) => {
+      if (name === 'before the move') throw new Error('interrupted');
+    };
+    expect(thrown(() => run(worktree, { step: stop })).message).toBe('interrupted');
+    const generation = { context } as unknown as GenerationSnapshot;
+    const refusal = thrown(() => withdraw(generation, { ticketId, directory }, 'stale'));
+    expect(refusal).toMatchObject({ code: 'executor_at_work', exitCode: 13 });
+    expect(looks).toBe(1);
+    expect(hasMark(directory, 'begun')).toBe(true);
+    expect(run(worktree).receipt.outcome).toBe('removed');
+  });
+
   it('is refused where it is revoked at the moment at which it is begun', () => {
     const worktree = sealedWorktree();
     const steps: string[] = [];
@@ -288,6 +315,20 @@ const isWholeBut = ({ path }: SealedWorktree): void => {
   expect(readFileSync(join(path, 'deep', 'er', 'file'), 'utf8')).toBe('x');
 };
 
+describe('files of another user', () => {
+  it.each(['deep/er/file', 'deep/er'])('in it stay, are named, and go when they are given over: %s', (name) => {
+    const worktree = sealedWorktree();
+    chownSync(join(worktree.path, name), 12_345, 12_345);
+    const held = join(worktree.ticket.aside, worktree.ticket.ticketId, 'worktree', name);
+    const { code, exitCode, details } = thrown(() => run(worktree));
+    expect([code, exitCode]).toEqual(['incomplete', 5]);
+    expect(details).toMatchObject({ left: [{ path: held, reason: 'other_owner' }] });
+    expect(existsSync(held)).toBe(true);
+    chownSync(held, process.getuid!(), process.getgid!());
+    expect(run(worktree).receipt.outcome).toBe('removed');
+  });
+});
+
 describe('mounts inside of it are never crossed', () => {
   /** Runs `script` in a mount namespace of its own, where $1 is the executor's program and $2 the ticket. */
   function inNamespace(worktree: SealedWorktree, script: string) {
@@ -383,6 +424,14 @@ describe('what git knows', () => {
     };
     expect(run(worktree, { step: prune }).receipt).toMatchObject({ outcome: 'removed', git: 'deregistered' });
     expect(existsSync(worktree.ticket.fsIdentity.gitdir)).toBe(false);
+  });
+
+  it('goes as well where it names the worktree relative to itself', () => {
+    const worktree = sealedWorktree();
+    const { gitdir } = worktree.ticket.fsIdentity;
+    writeFileSync(join(gitdir, 'gitdir'), `${relative(gitdir, join(worktree.path, '.git'))}\n`);
+    expect(run(worktree).receipt.git).toBe('deregistered');
+    expect(existsSync(gitdir)).toBe(false);
   });
 
   it('of a worktree that has moved leads elsewhere, and stays', () => {

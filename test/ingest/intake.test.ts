@@ -184,6 +184,34 @@ describe('WT-01, PROMO-01: where a run works', () => {
   });
 });
 
+describe('a note that is refused', () => {
+  const elsewhere = { ...place, path: '/srv/other', ino: '78' };
+  const gapsOf = (generations: ReturnType<typeof testIntake>['generations']) =>
+    Object.fromEntries(generations().map(({ context }) => [context.path, context.coverageGaps.open.length]));
+
+  it.each<readonly [string, Said, Record<string, number>]>([
+    ['names another directory for its run', put('one', elsewhere), { '/srv/tree': 0, '/srv/other': 1 }],
+    [
+      'names a process of another run, and a directory',
+      bind('three', { place: elsewhere }),
+      { '/srv/tree': 0, '/srv/other': 1 },
+    ],
+    ['names a process of another run, and no directory', bind('three'), { '/srv/tree': 1, '/srv/other': 1 }],
+    ['gives another label', reserve('one', { label: 'another' }), { '/srv/tree': 0, '/srv/other': 0 }],
+  ])('and %s: is a gap of whom it may be about', async (_, said, gaps) => {
+    const { sink, generations, store } = testIntake();
+    const note = noting();
+    await sink.take([note(reserve('one')), note(bind('one')), note(reserve('two', { place: elsewhere }))]);
+    expect(await sink.take([note(said)])).toMatchObject([{ outcome: 'rejected' }]);
+    expect(gapsOf(generations)).toEqual(gaps);
+    const isGap = Object.values(gaps).includes(1);
+    expect(store.coverageGaps.open()).toMatchObject(isGap ? [{ kind: 'note_rejected', count: 1 }] : []);
+    // The same note again is the same gap.
+    await sink.take([noting()(said, 4)]);
+    expect(gapsOf(generations)).toEqual(gaps);
+  });
+});
+
 describe('CONC-04, FAULT-03, FAULT-10: reordered, duplicated and dropped notes', () => {
   const told = [reserve(), bind(), put(), exit('job-1', 3)];
   const anyHistory = fc.array(fc.integer({ min: 0, max: told.length - 1 }), { minLength: 1, maxLength: 8 });

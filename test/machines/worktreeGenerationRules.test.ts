@@ -249,6 +249,21 @@ function handedOff(): GenerationSnapshot {
 }
 
 describe('admission', () => {
+  it('PROMO-05: rows of version 3 that were handed off with their seal lose it, and no others', () => {
+    const { 3: upcast } = worktreeGenerationDefinition.upcasters;
+    const lifecycleOf = (value: object) => upcast!({ value } as never).value;
+    const kept = [
+      { lifecycle: 'sealed', authority: 'managed' },
+      { lifecycle: 'sealed', authority: 'quiescing' },
+      { lifecycle: 'retired', authority: 'observe' },
+    ];
+    for (const value of kept) expect(lifecycleOf(value)).toEqual(value);
+    expect(lifecycleOf({ lifecycle: 'sealed', authority: 'observe' })).toEqual({
+      lifecycle: 'closing',
+      authority: 'observe',
+    });
+  });
+
   it('WT-03 I-23: nobody comes in after closing; who is in may still nest', () => {
     const closing = tell(newGeneration(), granted, admitted('R1'), closed);
     expect(offer(closing, ...admitted('R2')).change).toBe('unmatched');

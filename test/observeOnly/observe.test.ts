@@ -94,7 +94,7 @@ describe('INT-05, FAULT-10: notes that were lost', () => {
     const observing = new Observing();
     const note = launcher();
     const earlier = { ...note(reserve(), 2) };
-    const lines = [{ ...earlier, at: { ...earlier.at, bootId: 'an-earlier-boot' } }, note(exit(), 4)];
+    const lines = [{ ...earlier, at: { ...earlier.at, bootId: 'an-earlier-boot', wallMs: 5 } }, note(exit(), 4)];
     await observing.ingest(lines);
     expect((await observing.observe(['reconcile'])).json.data.gapsClosed).toBe(1);
     expect((await observing.observe(['reconcile'])).json.data.gapsClosed).toBe(0);
@@ -102,6 +102,25 @@ describe('INT-05, FAULT-10: notes that were lost', () => {
     const all = (await observing.observe(['coverage', '--all'])).json.data;
     expect(all.gaps.map(({ closedBy }: { closedBy: string | null }) => closedBy)).toEqual(['boot_epoch', null]);
     expect((await observing.observe(['coverage'])).json.data.gaps).toHaveLength(1);
+  });
+});
+
+describe('notes of another machine', () => {
+  it('say nothing of an end here: they are refused, and that is a gap', async () => {
+    const observing = new Observing();
+    const { process } = await job();
+    const note = launcher();
+    const elsewhere = (one: ReturnType<typeof note>) => ({ ...one, at: { ...one.at, bootId: 'another-machine' } });
+    const place = observing.place();
+    const lines = [note(reserve('here', { place })), elsewhere(note(bind('there', { process, place }), 4))];
+    const { json, code } = await observing.ingest(lines);
+    expect(json.data).toMatchObject({ counts: { changed: 1, rejected: 1 }, refusals: [{ reason: 'foreign_boot' }] });
+    expect(code).toBe(11);
+    expect((await observing.observe(['reconcile'])).json.data).toMatchObject({ gapsClosed: 0, pass: { outcomes: {} } });
+    expect((await observing.observe(['coverage'])).json.data).toMatchObject({
+      gaps: [{ kind: 'note_rejected' }, { kind: 'note_lost', count: 2 }],
+      worktrees: [{ class: 'incomplete' }],
+    });
   });
 });
 

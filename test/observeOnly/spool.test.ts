@@ -1,7 +1,7 @@
 /** From a launcher's shell to what is known: the client writes into the spool, and observing takes it from there. */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -72,6 +72,21 @@ describe('a launcher that notes what it starts', () => {
     });
   });
 
+  it('has every note taken in before it leaves the spool, also when a later one came from elsewhere', async () => {
+    const observing = new Observing();
+    for (const run of ['a', 'b']) execFileSync(client(), ['reserve', run], { env: observing.env });
+    const last = notesIn(observing).sort().at(-1)!;
+    const line = JSON.parse(readFileSync(join(observing.stateDir, 'spool', 'shell', last), 'utf8'));
+    expect((await observing.ingest([{ ...line, run: 'c', seq: Number.MAX_SAFE_INTEGER }])).json.data).toMatchObject({
+      counts: { changed: 1 },
+      lost: Number.MAX_SAFE_INTEGER - 1,
+    });
+    const { json } = await observing.observe(['reconcile']);
+    expect(json.data.spool).toMatchObject({ counts: { changed: 2 }, lost: 0 });
+    expect(notesIn(observing)).toEqual([]);
+    expect((await observing.observe(['status'])).json.data.runs).toMatchObject({ unbound: 3 });
+  });
+
   it('loses a note visibly, and nothing else with it (INT-05, FAULT-10)', async () => {
     const observing = new Observing();
     const launched = await launch(observing, 'nightly-1');
@@ -127,9 +142,21 @@ describe('a launcher that notes what it starts', () => {
     const observing = new Observing();
     const launched = await launch(observing, 'nightly-1');
     chmodSync(join(observing.stateDir, 'spool', 'shell'), 0o777);
-    const answer = await observing.observe(['ingest']);
-    expect(answer.code).not.toBe(0);
-    expect(answer.json.error.code).toMatch(/^spool_/);
+    const directory = join(observing.stateDir, 'spool', 'shell');
+    const reason = `others may look or write into ${directory}`;
+    for (const command of ['ingest', 'reconcile']) {
+      const { code, json } = await observing.observe([command]);
+      expect(code).toBe(9);
+      expect(json.data.spool ?? json.data).toMatchObject({ unread: [{ producer: 'shell', reason }] });
+    }
+    expect(notesIn(observing)).not.toEqual([]);
     await launched.end();
+    // Neither that nor a stray file keeps back what others have noted.
+    writeFileSync(join(observing.stateDir, 'spool', 'a-file'), '');
+    execFileSync(client(), ['reserve', 'other', '--producer=zz'], { env: observing.env });
+    expect((await observing.observe(['ingest'])).json.data).toMatchObject({
+      counts: { changed: 1 },
+      unread: [{ producer: 'a-file' }, { producer: 'shell' }],
+    });
   });
 });

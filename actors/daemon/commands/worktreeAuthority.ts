@@ -15,6 +15,7 @@ import type { Answer, DaemonContext } from '../context.ts';
 import { assertInPlace } from '../git/worktreeIdentity.ts';
 import { revokeTickets } from '../tickets/revocation.ts';
 import { handoffView, worktreeView } from '../views/worktreeView.ts';
+import { writersBeside } from '../views/writers.ts';
 import { assertController } from './controlling.ts';
 import { type RequestKey, requestKey, wasApplied } from './requestIds.ts';
 
@@ -80,7 +81,7 @@ const preparations: Readonly<Record<Args['change'], Preparation>> = {
   },
   migrate(context, change) {
     assertObserved(change.generation);
-    assertMigratable(change);
+    assertMigratable(context, change);
     assertInPlace(change.generation);
     const undo = context.authority.claim(change.generation);
     const payload = { ...asked(change), migrationVerified: true, evidenceRefs: change.args.evidence };
@@ -119,9 +120,12 @@ function assertObserved(generation: GenerationSnapshot): void {
 }
 
 /** What others started has to have ended, and what was missed to be accounted for, before anybody answers for it (INT-09). */
-function assertMigratable({ generation, args }: Change): void {
+function assertMigratable({ host }: DaemonContext, { generation, args }: Change): void {
   const { generationId } = generation.context;
-  const blockers: { code: string; detail: string; runId?: string }[] = [...migrationBlockersOf(generation)];
+  const blockers: { code: string; detail: string; runId?: string }[] = [
+    ...migrationBlockersOf(generation),
+    ...writersBeside(host, generation),
+  ];
   if (args.evidence.length === 0)
     blockers.unshift({ code: 'no_evidence', detail: 'nothing says what the new contract rests on' });
   const [first] = blockers;

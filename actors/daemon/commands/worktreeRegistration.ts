@@ -6,6 +6,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import type { GenerationId, RepoId } from '../../../machines/ids.ts';
 import type { Place } from '../../../machines/note.ts';
 import { ownController } from '../../../machines/worktreeGenerationBlockers.ts';
+import { inheritedGaps } from '../../ingest/coverage.ts';
 import { fileIdentityOf, generationAt, registrationOf, replacementsAt } from '../../runtime/generations.ts';
 import { commonDirectoryOf, locateRepository } from '../../runtime/locate.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
@@ -59,7 +60,8 @@ async function register(context: DaemonContext, args: ParsedArguments<'worktrees
     by,
     eventId: key.eventId,
   });
-  const drafts = [registered, ...replacementsAt(host, place, by), ...contractDraft(store, generationId)];
+  const said = [...inheritedGaps(store, generationId), ...replacementsAt(host, place, by)];
+  const drafts = [registered, ...said, ...contractDraft(store, generationId)];
   assertAccepted(await host.submit(drafts));
   await tellGeneration(context, generationId);
   return { data: { ...worktreeView(context, generationId), isNew: true } };

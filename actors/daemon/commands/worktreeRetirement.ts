@@ -3,7 +3,7 @@
  * executor brings. That a directory is gone is noted, and retires nothing.
  */
 import type { GenerationId } from '../../../machines/ids.ts';
-import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
+import { type GenerationSnapshot, writerBlockersOf } from '../../../machines/worktreeGeneration.ts';
 import { required, resolveId } from '../../runtime/actorAccess.ts';
 import { observationOf } from '../../runtime/generations.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
@@ -19,6 +19,7 @@ import { spendTickets } from '../tickets/revocation.ts';
 import { verifyReceipt } from '../tickets/verification.ts';
 import { statePath } from '../views/scopeView.ts';
 import { worktreeView } from '../views/worktreeView.ts';
+import { writersBeside } from '../views/writers.ts';
 import { assertController } from './controlling.ts';
 import { requestKey, reusedRequest, wasApplied } from './requestIds.ts';
 
@@ -27,7 +28,7 @@ const by = 'operator';
 /** Two tickets for one seal would each find the other superseded, or neither. */
 const perGeneration = new Serial();
 
-/** Throws `not_controller` (exit 4), `not_sealed`, `generation_missing`, `main_worktree`, `executor_at_work` (exit 13). */
+/** Throws `not_controller` (exit 4), `not_sealed`, `seal_in_doubt`, `generation_missing`, `main_worktree`, `executor_at_work` (exit 13). */
 export function issueTicket(
   context: DaemonContext,
   args: ParsedArguments<'worktrees.ticket'>,
@@ -52,6 +53,7 @@ async function issued(
   const generation = required(context.host, 'worktreeGeneration', id);
   assertController(generation);
   assertSealed(generation);
+  assertUndisturbed(context, generation);
   await observePlace(context, generation);
   assertInPlace(generation);
   return { data: viewOf(issue(context, generation, { ticketId, executor, expiresMs })) };
@@ -78,6 +80,21 @@ function assertSealed(generation: GenerationSnapshot): void {
         ? [`custody worktrees show ${generationId}`]
         : [`custody worktrees close ${generationId}`, `custody worktrees seal ${generationId}`],
     details: { generationId, lifecycle },
+  });
+}
+
+/** A seal says that nobody was left; who came in afterwards without asking would lose what is written there. */
+function assertUndisturbed({ host }: DaemonContext, generation: GenerationSnapshot): void {
+  const blockers = [...writerBlockersOf(generation), ...writersBeside(host, generation)];
+  const [first] = blockers;
+  if (first === undefined) return;
+  const { generationId } = generation.context;
+  throw new OperatingError({
+    code: 'seal_in_doubt',
+    message: `${generationId} was sealed, and somebody may write there since: ${first.detail}`,
+    exitCode: 13,
+    next: [`custody worktrees show ${generationId}`, 'custody coverage'],
+    details: { blockers },
   });
 }
 

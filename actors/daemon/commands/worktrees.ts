@@ -10,6 +10,7 @@ import type { WorktreeView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { claimRepository } from '../git/authorityRecord.ts';
 import { blockerViews, worktreeView } from '../views/worktreeView.ts';
+import { writersBeside } from '../views/writers.ts';
 import { assertController } from './controlling.ts';
 import { requestKey, reusedRequest, wasApplied } from './requestIds.ts';
 import { createWorktree, type WorktreePlan } from './worktreeCreation.ts';
@@ -145,16 +146,21 @@ export async function sealWorktree(
   const generation = required(host, 'worktreeGeneration', id);
   if (!isRepeated) assertController(generation);
   if (generation.matches({ lifecycle: 'sealed' })) return { data: worktreeView(context, id) };
+  if (!isRepeated && writersBeside(host, generation).length > 0) throw await sealRefused(context, id);
   const payload = { requestId: key.requestId, actor: by };
   const [outcome] = await host.submit([
     draft('seal.requested', { to: ['worktreeGeneration', id], payload, by, eventId: key.eventId }),
   ]);
   if (outcome!.outcome === 'changed' || outcome!.outcome === 'duplicate') return { data: worktreeView(context, id) };
-  const blockers = await blockerViews(context, required(host, 'worktreeGeneration', id));
+  throw await sealRefused(context, id, outcome!.reason);
+}
+
+async function sealRefused(context: DaemonContext, id: string, reason?: string): Promise<OperatingError> {
+  const blockers = await blockerViews(context, required(context.host, 'worktreeGeneration', id));
   const first = blockers[0];
-  throw new OperatingError({
+  return new OperatingError({
     code: 'seal_refused',
-    message: `${id} cannot be sealed: ${first ? first.detail : outcome!.reason}${blockers.length > 1 ? ` (and ${blockers.length - 1} more)` : ''}`,
+    message: `${id} cannot be sealed: ${first ? first.detail : reason}${blockers.length > 1 ? ` (and ${blockers.length - 1} more)` : ''}`,
     exitCode: 13,
     next: nextStepsFor(id, blockers),
     details: { blockers },

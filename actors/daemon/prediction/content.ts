@@ -11,6 +11,8 @@ import { type Fact, mostNamed, quoted } from './fact.ts';
 import { GitLooks, LookFailed } from './gitLook.ts';
 import { wasWorkedIn } from './history.ts';
 import { isolated } from './isolated.ts';
+import { lookForNested } from './nested.ts';
+import { lookAtPerWorktree } from './perWorktree.ts';
 import { textOf } from './place.ts';
 import { lookAtReferences, type References, stayingOf } from './references.ts';
 import { lookAtStashes } from './stashes.ts';
@@ -47,17 +49,21 @@ export async function lookAtContent(
   const status = await attempted(() => statusOf(asked));
   if ('code' in status) return { facts: [status], view: unknownContent, looks: asked.looks.made };
   const { head, branch, ignored } = status;
-  const [submodules, committed] = await Promise.all([
-    attempted(() => lookAtSubmodules(asked.looks, generation.context.path, status.submodules)),
+  const evidenceId = status.evidenceIds[0]!;
+  const { path } = generation.context;
+  const { gitDir, limitMs } = request;
+  const commonGitDir = commonDirectoryOf(gitDir);
+  const [submodules, committed, nested] = await Promise.all([
+    attempted(() => lookAtSubmodules(asked.looks, { worktree: path, gitDir }, status.submodules)),
     attempted(() => lookAtCommits(asked, status)),
+    attempted(() => lookForNested(context, { path, commonGitDir, limitMs, ignored: status.ignoredNames, evidenceId })),
   ]);
   const facts = [
     ...status.facts,
     ...('code' in submodules ? [submodules] : submodules),
     ...('code' in committed ? [committed] : committed.facts),
-    ...(request.ignored
-      ? listed('ignored_files', { paths: status.ignoredNames, what: 'is ignored', evidenceId: status.evidenceIds[0]! })
-      : []),
+    ...('code' in nested ? [nested] : nested),
+    ...(request.ignored ? listed('ignored_files', { paths: status.ignoredNames, what: 'is ignored', evidenceId }) : []),
   ];
   const kept = 'code' in committed ? null : committed.kept;
   return { facts, view: { head, branch, kept, ignored }, looks: asked.looks.made };
@@ -97,6 +103,12 @@ async function lookAtCommits(asked: Asked, status: Status): Promise<Committed> {
     const commits = new Set([head, ...ofHead.own.map(({ id }) => id)]);
     const branches = own.map((name) => name.replace(/^refs\/heads\//, ''));
     facts.push(...(await lookAtStashes(looks, { gitDir }, { references, branches, commits })));
+    facts.push(
+      ...(await lookAtPerWorktree(looks, objects, {
+        references,
+        kept: [head, ...staying.map(({ commit }) => commit)],
+      })),
+    );
     return { facts, kept: ofHead.kept };
   } finally {
     objects.remove();

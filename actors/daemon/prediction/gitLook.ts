@@ -52,13 +52,17 @@ const sizeCheckMs = 50;
 
 /**
  * Whatever a repository's own configuration hides from git or has git believe is set back: ignored are what its
- * `.gitignore` files and its own exclude file name, and a file is unchanged when all of its stat data is.
+ * `.gitignore` files and its own exclude file name, a file is unchanged when all of its stat data is, and what it may be
+ * called or run as is what the file system says.
  */
 const settings: readonly Setting[] = [
   ['core.excludesFile', '/dev/null'],
   ['core.attributesFile', '/dev/null'],
   ['core.checkStat', 'default'],
   ['core.trustctime', 'true'],
+  ['core.fileMode', 'true'],
+  ['core.ignoreCase', 'false'],
+  ['core.symlinks', 'true'],
   ['core.commitGraph', 'false'],
   ['core.alternateRefsCommand', 'false'],
   ['status.showUntrackedFiles', 'all'],

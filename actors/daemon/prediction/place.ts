@@ -3,8 +3,9 @@
  * its git directory says of itself. Read before everything else and once more at the end, so that a change in between is
  * seen.
  */
-import { type BigIntStats, lstatSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { type BigIntStats, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { directoryIdentity, isSameDirectory } from '../../../machines/directory.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
 import { gitDirectoryOf } from '../../runtime/locate.ts';
 import { type Fact, quoted } from './fact.ts';
@@ -27,8 +28,7 @@ export function lookAtPlace({ context }: GenerationSnapshot, look: string): Plac
     return directory === 'ENOENT' || directory === 'ENOTDIR'
       ? nowhere('directory_missing', `there is nothing at ${quoted(path)}; what became of it is not known`)
       : nowhere('inspection_failed', `${quoted(path)} cannot be looked at (${directory})`);
-  const { dev, ino } = directory;
-  if (!directory.isDirectory() || String(dev) !== fsIdentity.dev || String(ino) !== fsIdentity.ino)
+  if (!directory.isDirectory() || !isSameDirectory(directoryIdentity(directory), fsIdentity))
     return nowhere('directory_replaced', `at ${quoted(path)} is another directory than the one on record`);
   let gitDir: string | undefined;
   try {
@@ -46,7 +46,14 @@ export function lookAtPlace({ context }: GenerationSnapshot, look: string): Plac
       'directory_replaced',
       `the .git of ${quoted(path)} leads to another repository than the one on record`,
     );
-  return { gitDir, facts: ofGitDirectory(gitDir, fact), fingerprint: fingerprintOf(path, gitDir) };
+  const facts = [...ofRepository(path, gitDir, fact), ...ofGitDirectory(gitDir, fact)];
+  return { gitDir, facts, fingerprint: fingerprintOf(path, gitDir) };
+}
+
+/** Whoever cleans up a main worktree cleans up every branch of everybody. */
+function ofRepository(path: string, gitDir: string, fact: (code: string, detail: string) => Fact): Fact[] {
+  if (!gitDir.startsWith(join(realpathSync(path), sep))) return [];
+  return [fact('main_worktree', `the repository itself lies in ${quoted(path)}, with all of its branches`)];
 }
 
 /** What the names of git mean while something is going on (gitrepository-layout(5), git-status(1)). */

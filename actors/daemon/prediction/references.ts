@@ -19,6 +19,8 @@ export interface References {
   readonly upstreams: ReadonlyMap<string, string>;
   /** The commit of refs/stash. */
   readonly stash: string | null;
+  /** Those of this worktree alone, which go with it (git-worktree(1)): what each names may be no commit. */
+  readonly perWorktree: readonly { readonly name: string; readonly commit: string | null }[];
   readonly evidenceId: string;
 }
 
@@ -26,9 +28,12 @@ const format = ['objecttype', 'objectname', 'tree', 'refname', 'symref', 'upstre
   .map((name) => `%(${name})`)
   .join('%00');
 
+const goingAlong = ['refs/bisect', 'refs/rewritten', 'refs/worktree'];
+const isGoingAlong = (name: string): boolean => goingAlong.some((above) => name.startsWith(`${above}/`));
+
 /** Throws LookFailed. */
 export async function lookAtReferences(looks: GitLooks, repository: Repository): Promise<References> {
-  const args = ['for-each-ref', `--format=${format}`, 'refs/heads', 'refs/remotes', 'refs/stash'];
+  const args = ['for-each-ref', `--format=${format}`, 'refs/heads', 'refs/remotes', 'refs/stash', ...goingAlong];
   const { stdout, evidenceId } = await looks.ask(repository, { args });
   return { ...parseReferences(stdout), evidenceId };
 }
@@ -38,10 +43,12 @@ export function parseReferences(output: Buffer): Omit<References, 'evidenceId'> 
   const all: Reference[] = [];
   const remoteDefaults: string[] = [];
   const upstreams = new Map<string, string>();
+  const perWorktree: { name: string; commit: string | null }[] = [];
   let stash: string | null = null;
   for (const line of output.toString('utf8').split('\n')) {
     const [type, commit = '', tree = '', name = '', symref = '', upstream = ''] = line.split('\0');
-    if (type !== 'commit') continue;
+    if (isGoingAlong(name)) perWorktree.push({ name, commit: type === 'commit' ? commit : null });
+    if (type !== 'commit' || isGoingAlong(name)) continue;
     if (name === 'refs/stash') stash = commit;
     else if (symref !== '') {
       if (name.startsWith('refs/remotes/')) remoteDefaults.push(symref);
@@ -50,7 +57,7 @@ export function parseReferences(output: Buffer): Omit<References, 'evidenceId'> 
       if (upstream !== '') upstreams.set(name, upstream);
     }
   }
-  return { all, remoteDefaults, upstreams, stash };
+  return { all, remoteDefaults, upstreams, stash, perWorktree };
 }
 
 export interface Leaving {

@@ -7,6 +7,7 @@ import { type GenerationSnapshot, sealBlockersOf } from '../../../machines/workt
 import type { SealBlocker } from '../../../machines/worktreeGenerationBlockers.ts';
 import { everyActor } from '../../runtime/actorAccess.ts';
 import type { DaemonContext } from '../context.ts';
+import { writersBeside } from '../views/writers.ts';
 import type { Fact } from './fact.ts';
 
 export interface Standing {
@@ -22,7 +23,8 @@ export async function lookAtStanding(context: DaemonContext, generation: Generat
   const isStep = ({ code }: SealBlocker) => isObserved && (code === 'not_closed' || code === 'not_managed');
   const isOver = ({ code }: SealBlocker) =>
     code === 'not_closed' && (lifecycle === 'sealed' || lifecycle === 'retired');
-  const blockers = sealBlockersOf(generation).filter((blocker) => !isOver(blocker));
+  const own = sealBlockersOf(generation).filter((blocker) => !isOver(blocker));
+  const blockers = [...own, ...writersBeside(context.host, generation)];
   const facts: Fact[] = [];
   for (const blocker of blockers) if (!isStep(blocker)) facts.push(await factOf(context, generation, blocker));
   const named = new Set(facts.flatMap(({ scopeId }) => scopeId ?? []));

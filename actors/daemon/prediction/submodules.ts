@@ -1,13 +1,14 @@
 /**
  * Submodules that are checked out below a worktree. Git would look into each with that one's own configuration, filters
  * and all, so each is asked the way the worktree is. Their repositories lie in the git directory of a linked worktree and
- * go with it, so their commits have to be known to a remote as well.
+ * go with it, checked out or not, so every commit of every reference there has to be known to a remote as well.
  */
-import { join } from 'node:path';
-import { gitDirectoryOf } from '../../runtime/locate.ts';
+import { readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { gitDirectoryOf, isGitDirectory } from '../../runtime/locate.ts';
 import { filterDriversIn } from '../git/command.ts';
 import { counted, type Fact, quoted } from './fact.ts';
-import type { GitLooks } from './gitLook.ts';
+import type { GitLooks, Repository } from './gitLook.ts';
 import { lookAtStatus } from './worktreeStatus.ts';
 
 const mostSubmodules = 16;
@@ -18,24 +19,82 @@ interface Below {
   readonly path: string;
 }
 
-/** Throws LookFailed. */
-export async function lookAtSubmodules(looks: GitLooks, worktree: string, paths: readonly string[]): Promise<Fact[]> {
+export interface Above {
+  readonly worktree: string;
+  readonly gitDir: string;
+}
+
+/** `paths` are those of the index. Throws LookFailed. */
+export async function lookAtSubmodules(
+  looks: GitLooks,
+  { worktree, gitDir }: Above,
+  paths: readonly string[],
+): Promise<Fact[]> {
   const waiting: Below[] = paths.map((path) => ({ worktree, path }));
   const facts: Fact[] = [];
+  const asked = new Set<string>();
   for (let done = 0; waiting.length > 0; done += 1) {
     if (done >= mostSubmodules) {
       const detail = `${counted(waiting.length, 'submodule was', 'submodules were')} not looked into: there are too many`;
       return [...facts, { code: 'inspection_failed', detail, evidenceIds: [] }];
     }
     const next = waiting.shift()!;
-    const { fact, nested } = await lookAtOne(looks, next);
+    const { fact, nested } = await lookAtOne(looks, next, asked);
     if (fact !== undefined) facts.push(fact);
     waiting.push(...nested);
+  }
+  return [...facts, ...(await lookAtStored(looks, gitDir, asked))];
+}
+
+/** Repositories of submodules that are not checked out (any more): they go along all the same. */
+async function lookAtStored(looks: GitLooks, gitDir: string, asked: ReadonlySet<string>): Promise<Fact[]> {
+  const stored = storedIn(gitDir).filter((one) => !asked.has(one));
+  if (stored.length > mostSubmodules) {
+    const detail = `${counted(stored.length, 'repository', 'repositories')} of submodules were not looked into: there are too many`;
+    return [{ code: 'inspection_failed', detail, evidenceIds: [] }];
+  }
+  const facts: Fact[] = [];
+  for (const one of stored) {
+    const unknown = await unknownToRemotes(looks, { gitDir: one });
+    if (unknown === undefined) continue;
+    const detail = `submodule ${quoted(relative(gitDir, one))} has a commit that no remote-tracking branch of it has`;
+    facts.push({ code: 'submodule_changes', detail, evidenceIds: unknown });
   }
   return facts;
 }
 
-async function lookAtOne(looks: GitLooks, { worktree: above, path }: Below) {
+/** Their names may have slashes in them, and each may have submodules of its own (gitrepository-layout(5), modules). */
+function storedIn(gitDir: string, depth = 0): string[] {
+  if (depth > mostSubmodules) return [];
+  const modules = join(gitDir, 'modules');
+  const below = (directory: string, level: number): string[] =>
+    level > mostSubmodules
+      ? []
+      : directoriesIn(directory).flatMap((name) => {
+          const one = join(directory, name);
+          return isGitDirectory(one) ? [one, ...storedIn(one, depth + 1)] : below(one, level + 1);
+        });
+  return below(modules, 0);
+}
+
+function directoriesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() ? [entry.name] : [],
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** Evidence of a commit of any reference, its stash included, that no remote is known to have. Throws LookFailed. */
+async function unknownToRemotes(looks: GitLooks, repository: Repository): Promise<readonly string[] | undefined> {
+  const args = ['rev-list', '--max-count=1', '--all', '--not', '--remotes'];
+  const { stdout, evidenceId } = await looks.ask(repository, { args });
+  return stdout.length === 0 ? undefined : [stdout.toString('latin1').trim(), evidenceId];
+}
+
+async function lookAtOne(looks: GitLooks, { worktree: above, path }: Below, asked: Set<string>) {
   const worktree = join(above, path);
   const gitDir = repositoryOf(worktree);
   // Not checked out: there is nothing of it here.
@@ -44,6 +103,7 @@ async function lookAtOne(looks: GitLooks, { worktree: above, path }: Below) {
     const detail = `the .git of submodule ${quoted(path)} leads to no repository`;
     return { fact: { code: 'submodule_changes', detail, evidenceIds: [] }, nested: [] };
   }
+  asked.add(gitDir);
   const { names } = await looks.filterDrivers({ gitDir, worktree });
   const repository = { gitDir, worktree, filterDrivers: filterDriversIn(names) };
   const status = await lookAtStatus(looks, repository);
@@ -55,13 +115,10 @@ async function lookAtOne(looks: GitLooks, { worktree: above, path }: Below) {
       fact: { code: 'submodule_changes', detail: `in submodule ${quoted(path)}: ${first.detail}`, evidenceIds },
       nested,
     };
-  if (status.head === null) return { nested };
-  const args = ['rev-list', '--max-count=1', status.head, '--not', '--remotes'];
-  const { stdout, evidenceId } = await looks.ask(repository, { args });
-  if (stdout.length === 0) return { nested };
+  const unknown = await unknownToRemotes(looks, repository);
+  if (unknown === undefined) return { nested };
   const detail = `submodule ${quoted(path)} has a commit that no remote-tracking branch of it has`;
-  const commit = stdout.toString('latin1').trim();
-  return { fact: { code: 'submodule_changes', detail, evidenceIds: [commit, ...evidenceIds, evidenceId] }, nested };
+  return { fact: { code: 'submodule_changes', detail, evidenceIds: [...unknown, ...evidenceIds] }, nested };
 }
 
 function repositoryOf(worktree: string): string | 'broken' | undefined {

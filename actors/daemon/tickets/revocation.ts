@@ -44,7 +44,11 @@ export function withdraw(
 ): void {
   if (changeMark(directory, 'live', to)) return;
   if (!hasMark(directory, 'begun')) return;
-  if (isInPlace(generation) && changeMark(directory, 'begun', to)) return;
+  if (isInPlace(generation) && changeMark(directory, 'begun', to)) {
+    // Whoever moves it from now on finds the mark and undoes it; whoever was faster has looked at it before.
+    if (isInPlace(generation)) return;
+    changeMark(directory, to, 'begun');
+  }
   throw atWork(generation, ticketId, directory);
 }
 

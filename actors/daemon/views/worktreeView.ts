@@ -4,6 +4,7 @@ import { required } from '../../runtime/actorAccess.ts';
 import type { BlockerView, WorktreeView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
 import { statePath } from './scopeView.ts';
+import { writersBeside } from './writers.ts';
 
 export function worktreeView({ host }: Pick<DaemonContext, 'host'>, generationId: string): WorktreeView {
   const generation = required(host, 'worktreeGeneration', generationId);
@@ -37,7 +38,7 @@ export function worktreeView({ host }: Pick<DaemonContext, 'host'>, generationId
 
 /** The blockers of a seal with, for each open scope, who holds it. */
 export const blockerViews = (context: DaemonContext, generation: GenerationSnapshot): Promise<readonly BlockerView[]> =>
-  withHolders(context, sealBlockersOf(generation));
+  withHolders(context, [...sealBlockersOf(generation), ...writersBeside(context.host, generation)]);
 
 /** What a handoff waits for, with, for each open scope, who holds it; null where control stays. */
 export async function handoffView(

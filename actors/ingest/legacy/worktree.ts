@@ -1,7 +1,7 @@
 /** The generation of a worktree that another tool has on record (WT-01, INT-09): its controller stays who it is. */
 import type { RepoId } from '../../../machines/ids.ts';
 import { generationAt, registrationOf, replacementsAt } from '../../runtime/generations.ts';
-import { inheritedGaps } from '../placing.ts';
+import { inheritedGaps } from '../coverage.ts';
 import { answered, controlledHere, type Decision, type LegacyParts, type RecordOf } from './decision.ts';
 import { type LegacySource, legacyGenerationId } from './names.ts';
 import { by } from './telling.ts';

@@ -4,6 +4,7 @@ import { createHost } from '../../../actors/host/host.ts';
 import { Intake } from '../../../actors/ingest/intake.ts';
 import { runIdOf } from '../../../actors/ingest/names.ts';
 import { placingIn } from '../../../actors/ingest/placing.ts';
+import { storeSink } from '../../../actors/ingest/sink.ts';
 import { createLinuxAdapter } from '../../../actors/observe/linux/adapter.ts';
 import { createSystemClock } from '../../../actors/observe/linux/clock.ts';
 import { committed } from '../../../actors/runtime/actorAccess.ts';
@@ -69,12 +70,17 @@ export function testIntake(store: Store = newStore()) {
   const { installationId } = store;
   const adapter = createLinuxAdapter({ installationId: installationId as never });
   onTestFinished(() => adapter.close());
-  const intake = new Intake({ host, installationId, adapter, placingOf: placingIn({ host, store, installationId }) });
+  const clock = createSystemClock();
+  const intake = new Intake({
+    ...{ host, installationId, adapter, clock },
+    placingOf: placingIn({ host, store, installationId }),
+  });
   const idOf = (run = 'job-1', producer = 'shell') => runIdOf({ installationId, producer, run });
   return {
     store,
     host,
     intake,
+    sink: storeSink({ host, store, intake, clock }),
     adapter,
     idOf,
     run: (run = 'job-1', producer = 'shell') => committed(host, 'run', idOf(run, producer)),

@@ -177,6 +177,11 @@ export const worktreeGenerationTable: Table = {
       actions: ['retire'],
       ids: ['WT-05', 'WT-06'],
     }),
+    row('lifecycle.sealed', 'authority.handedOff', {
+      guards: [inState('authority.quiescing')],
+      to: 'lifecycle.closing',
+      ids: ['PROMO-05', 'I-22'],
+    }),
     row('authority.observe', 'authority.granted', {
       guards: ['newGeneration'],
       to: 'authority.managed',
