@@ -6,6 +6,7 @@ import type { Clock } from './clock.ts';
 import { applicationId, type Connection, readHeader } from './connection.ts';
 import { mappingStoreErrors, StoreError } from './errors.ts';
 import { observeSchema } from './observeSchema.ts';
+import { promotionSchema } from './promotionSchema.ts';
 import { retentionSchema } from './retentionSchema.ts';
 import { firstSchema } from './schema.ts';
 import { ticketsSchema } from './tables/tickets.ts';
@@ -21,6 +22,7 @@ export const migrations: readonly Migration[] = [
   { version: 2, name: 'observed launches', sql: observeSchema },
   { version: 3, name: 'tickets for executors', sql: ticketsSchema },
   { version: 4, name: 'retention', sql: retentionSchema },
+  { version: 5, name: 'promotion', sql: promotionSchema },
 ];
 
 const latest = (known: readonly Migration[]): number => known.at(-1)?.version ?? 0;

@@ -16,20 +16,25 @@ import { acquireRuntimeLock } from './lock.ts';
 import { checkSchema, type Migration, migrate, migrations } from './migrations.ts';
 import { exists, privateDirectory, privateFile } from './permissions.ts';
 import { createSpace, type Space } from './space.ts';
+import { type AcceptanceReportsTable, createAcceptanceReportsTable } from './tables/acceptanceReports.ts';
 import { type ActorsTable, createActorsTable } from './tables/actors.ts';
 import { type BindingsTable, createBindingsTable } from './tables/bindings.ts';
+import { type BudgetsTable, createBudgetsTable } from './tables/budgets.ts';
+import { type ComparisonsTable, createComparisonsTable } from './tables/comparisons.ts';
 import { type ContractsTable, createContractsTable } from './tables/contracts.ts';
 import { type CoverageGapsTable, createCoverageGapsTable } from './tables/coverageGaps.ts';
 import { createDeadlinesTable, type DeadlinesTable } from './tables/deadlines.ts';
 import { createDedupTable, type DedupTable } from './tables/dedup.ts';
 import { createEndingsTable, type EndingsTable } from './tables/endings.ts';
 import { createFreshnessTable, type FreshnessTable } from './tables/freshness.ts';
+import { createGateReportsTable, type GateReportsTable } from './tables/gateReports.ts';
 import { createJournalTable, type JournalTable } from './tables/journal.ts';
 import { createLinksTable, type LinksTable } from './tables/links.ts';
 import { createMetaTable, type MetaTable } from './tables/meta.ts';
 import { createOutboxTable, type OutboxTable } from './tables/outbox.ts';
 import { createPassesTable, type PassesTable } from './tables/passes.ts';
 import { createProducersTable, type ProducersTable } from './tables/producers.ts';
+import { createPromotionsTable, type PromotionsTable } from './tables/promotions.ts';
 import { createRejectionsTable, type RejectionsTable } from './tables/rejections.ts';
 import { createRepositoriesTable, type RepositoriesTable } from './tables/repositories.ts';
 import { createRetentionsTable, type RetentionsTable } from './tables/retentions.ts';
@@ -70,6 +75,11 @@ export interface Store extends Transactions {
   readonly endings: EndingsTable;
   readonly retentions: RetentionsTable;
   readonly retiredArtifacts: RetiredArtifactsTable;
+  readonly promotions: PromotionsTable;
+  readonly gateReports: GateReportsTable;
+  readonly budgets: BudgetsTable;
+  readonly acceptanceReports: AcceptanceReportsTable;
+  readonly comparisons: ComparisonsTable;
   readonly space: Space;
   /** Copies the store into a new private file. Rejects with BackupTargetError or StoreError. */
   backup(toPath: string): Promise<BackupReport>;
@@ -181,6 +191,11 @@ function assemble({ connection, files, clock, lock, ...about }: Parts): Store {
       endings: withStoreErrors(createEndingsTable(connection)),
       retentions: withStoreErrors(createRetentionsTable(connection)),
       retiredArtifacts: withStoreErrors(createRetiredArtifactsTable(connection)),
+      promotions: withStoreErrors(createPromotionsTable(connection)),
+      gateReports: withStoreErrors(createGateReportsTable(connection)),
+      budgets: withStoreErrors(createBudgetsTable(connection)),
+      acceptanceReports: withStoreErrors(createAcceptanceReportsTable(connection)),
+      comparisons: withStoreErrors(createComparisonsTable(connection)),
       space: withStoreErrors(createSpace(connection)),
       backup: (toPath) => backUp(connection, toPath, clock.now().wallMs),
       check: () => checkIntegrity({ connection, actors, journal, outbox, meta }),

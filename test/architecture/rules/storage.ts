@@ -27,6 +27,12 @@ const tables: Readonly<Record<string, string>> = {
   endings: 'the event that ended each actor which is over',
   retentions: 'what was removed for good, when and by which rule',
   retired_artifacts: 'whose files were removed after their proof',
+  promotions: 'the stage of each repository',
+  promotion_changes: 'every change of a stage and what it rested on',
+  gate_reports: 'what stood for and against a promotion',
+  budgets: 'the figures that promotion compares with',
+  acceptance_reports: 'what the newest acceptance runs observed',
+  comparisons: 'what another system said of a run, beside what was derived here',
 };
 
 /**
