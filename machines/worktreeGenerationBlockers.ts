@@ -159,6 +159,13 @@ const stillOpen: SealBlocker = { code: 'not_closed', detail: 'the generation is 
 export const migrationBlockers = (context: GenerationContext): readonly SealBlocker[] =>
   contextBlockers(context).filter(({ code }) => takeover.has(code));
 
+/** Custody made it, and nothing has happened in it yet (ruling 15, PROMO-04). */
+export const isNewGeneration = ({ origin, admitted, noted, coverageGaps }: GenerationContext): boolean =>
+  origin === 'native' &&
+  Object.keys(admitted).length === 0 &&
+  Object.keys(noted).length === 0 &&
+  coverageGaps.recorded === 0;
+
 /** Whether none of these premises is unmet. */
 export function isFreeOf(context: GenerationContext, codes: readonly SealBlocker['code'][]): boolean {
   return !contextBlockers(context).some(({ code }) => codes.includes(code));

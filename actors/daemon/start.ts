@@ -10,8 +10,10 @@ import { guardianBinary, guardianDigest } from '../../pty/launch/binary.ts';
 import { createDrainExecutor } from '../drain/drainScope.ts';
 import type { Failpoint } from '../host/failpoint.ts';
 import { createHost } from '../host/host.ts';
+import type { MetricsReport } from '../metrics/report.ts';
 import type { Clock } from '../observe/clock.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
+import { availableMetrics } from '../promotion/availableMetrics.ts';
 import { createObserver, type Observer } from '../reconcile/observer.ts';
 import { intact } from '../runtime/actorAccess.ts';
 import { operatorKey } from '../runtime/credentials.ts';
@@ -78,6 +80,8 @@ export interface DaemonOptions {
   readonly schemaWorker: string;
   /** Chosen by the entry module, once the installation is known (ID-04). */
   readonly adapterFor: (installationId: Store['installationId']) => LinuxAdapter;
+  /** What promotion compares with budgets; without it what the tables of observing hold. */
+  readonly metrics?: (store: Store) => MetricsReport;
   /**
    * For tests: called where a crash, or a pause of a launch, has to be harmless, with the scope that is launched or the
    * type of the event that was journaled. No program that ships sets it.
@@ -159,7 +163,9 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     leaving: leaving.signal,
   };
   const service = servicePlace(options.env, options.service);
-  const context = wire({ ...runtime, loadedConfig, service }, new PendingLaunches(failpoint), (point) => {
+  const { metrics: metricsOf = availableMetrics } = options;
+  const metrics = () => metricsOf(store);
+  const context = wire({ ...runtime, loadedConfig, service, metrics }, new PendingLaunches(failpoint), (point) => {
     void failpoint(point);
   });
   watch.onChange((event) => {
@@ -258,7 +264,7 @@ const isEnd: ReadonlySet<string> = new Set(['workload.statusReceipt', 'guardian.
 
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
 function wire(
-  runtime: Runtime & Pick<DaemonContext, 'loadedConfig' | 'service'>,
+  runtime: Runtime & Pick<DaemonContext, 'loadedConfig' | 'service' | 'metrics'>,
   pendingLaunches: PendingLaunches,
   failpoint: (point: Failpoint) => void,
 ): DaemonContext {

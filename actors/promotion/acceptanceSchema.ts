@@ -8,7 +8,7 @@ const row = z.strictObject({
   id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
   fault: z.string().max(500),
   required: z.string().max(500),
-  observed: z.array(z.string().max(1_000)).max(100),
+  observed: z.array(z.string().max(1_000)).max(100).readonly(),
   verdict,
 });
 
@@ -17,8 +17,8 @@ export const acceptanceReportSchema = z.strictObject({
   program: z.strictObject({ version: z.string().max(64), digest }),
   host: z.strictObject({ kernel: z.string().max(256), guardianDigest: digest }),
   endedWallMs: z.int().min(0),
-  faults: z.array(row).max(100),
-  verifications: z.array(row).max(20),
+  faults: z.array(row).max(100).readonly(),
+  verifications: z.array(row).max(20).readonly(),
   safety: verdict,
   progress: verdict,
   verdict: z.enum(['ready', 'not_ready']),

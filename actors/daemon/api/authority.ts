@@ -76,6 +76,14 @@ export const audiences: { readonly [Name in CallName | StreamName]: Audience } =
   'observe.reconcile': 'operator',
   'observe.status': 'operator',
   'observe.coverage': 'operator',
+  'promote.show': 'operator',
+  'promote.to': 'operator',
+  'promote.budgets': 'operator',
+  'promote.measure': 'operator',
+  'promote.setBudgets': 'operator',
+  'promote.compare': 'operator',
+  'promote.triage': 'operator',
+  'acceptance.record': 'operator',
 };
 
 export const grantFor = (audience: Audience): Grant | undefined =>

@@ -1,9 +1,17 @@
 /** The data of each call's reply, by command name. */
+import type { Comparison } from '../../../persistence/tables/comparisons.ts';
 import type { TakenNote } from '../../ingest/sink.ts';
 import type { SpoolReport } from '../../ingest/takeSpool.ts';
 import type { CoverageReport } from '../../reconcile/coverage.ts';
 import type { ReconcileReport } from '../../reconcile/observer.ts';
 import type { ObserveStatus } from '../../reconcile/status.ts';
+import type {
+  AcceptanceView,
+  BudgetView,
+  ComparingView,
+  PromotionChangeView,
+  PromotionView,
+} from './promotionViews.ts';
 import type { ArtifactsView, CheckpointView } from './retentionViews.ts';
 import type {
   AssessmentView,
@@ -131,6 +139,14 @@ export interface CallResults {
   readonly 'observe.reconcile': ReconcileReport;
   readonly 'observe.status': ObserveStatus;
   readonly 'observe.coverage': CoverageReport;
+  readonly 'promote.show': PromotionView;
+  readonly 'promote.to': PromotionChangeView;
+  readonly 'promote.budgets': { readonly budgets: readonly BudgetView[] };
+  readonly 'promote.measure': { readonly budgets: readonly BudgetView[] };
+  readonly 'promote.setBudgets': { readonly budgets: readonly BudgetView[] };
+  readonly 'promote.compare': ComparingView;
+  readonly 'promote.triage': Comparison;
+  readonly 'acceptance.record': AcceptanceView;
 }
 
 /** Scopes by what became of them. */

@@ -26,7 +26,8 @@ interface Bench {
   readonly leaving?: AbortSignal;
 }
 
-const kernelOf = (): string => `${release()} ${version()}`.slice(0, 256);
+/** As the contract of this host names it. */
+export const kernelOf = (): string => `${release()} ${version()}`.slice(0, 256);
 
 /** Whether the recorded contract still speaks of this guardian, this kernel and this battery, as far as that was run. */
 export function isContractCurrent(store: Pick<Store, 'contracts'>, guardianDigest: string): boolean {
