@@ -132,7 +132,8 @@ function answer(
   const view = viewOf(context, unit, gateOf(context, unit));
   const data = { ...view, ...change };
   const { controlled } = view.worktrees;
-  if (grantsControl(change.to) || controlled.length === 0) return { data };
+  const isWayBack = orderOf(change.to) < orderOf(change.from) && !grantsControl(change.to);
+  if (!isWayBack || controlled.length === 0) return { data };
   const warnings = controlled.map(
     (id) => `${id} stays under control until it is handed off: custody worktrees authority ${id} handoff --to legacy`,
   );
