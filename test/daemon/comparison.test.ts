@@ -1,9 +1,11 @@
 /** What another system says of runs, beside what was derived here and what receipts and people have verified (PROMO-03). */
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CallArguments } from '../../actors/daemon/api/contract.ts';
 import { bind, reserve } from '../ingest/support/notes.ts';
 import { job, launcher } from '../observeOnly/support/observing.ts';
 import { testDaemon } from '../support/daemon.ts';
+import { makeRepository } from '../support/daemonHome.ts';
 import { watched } from './support/generations.ts';
 import { placeAt } from './support/promotion.ts';
 
@@ -36,6 +38,13 @@ describe('outcomes of the old system', () => {
       code: 'preconditions_unmet',
       exitCode: 13,
     });
+
+    // A run of one repository says nothing of another.
+    const elsewhere = makeRepository(join(daemon.home.dir, 'elsewhere'));
+    await daemon.call('worktrees.register', { path: elsewhere });
+    await daemon.call('promote.to', { path: elsewhere, to: 'comparing' });
+    const stranger = { path: elsewhere, outcomes: [told(failed, 'failed')] };
+    expect(await daemon.call('promote.compare', stranger)).toMatchObject({ taken: 0, unknown: [failed] });
 
     // Nothing decides about what runs: they say that it has ended.
     const open = await compare([told(living, 'ended', 1_000)]);
