@@ -1,11 +1,17 @@
-/** Which program this is: one digest over everything of it that is executed, so that what was tried can be told from what was not. */
-import { hash } from 'node:crypto';
+/** Which program it is that was tried: SHA-256 over the bundles that it is made of, by name and content. */
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Lowercase hex SHA-256 over names and contents of the bundles in `directory`; maps and types are not executed. */
+/** `directory` is the one in which the bundles lie; their maps and types are no part of what runs. */
 export function programDigest(directory: string): string {
-  const names = readdirSync(directory).filter((name) => /\.c?js$/.test(name));
-  const lines = names.sort().map((name) => `${name}\0${hash('sha256', readFileSync(join(directory, name)), 'hex')}\n`);
-  return hash('sha256', lines.join(''), 'hex');
+  const bundles = readdirSync(directory).filter((name) => /\.(c?js)$/.test(name));
+  const digest = createHash('sha256');
+  for (const name of bundles.sort()) {
+    const content = createHash('sha256')
+      .update(readFileSync(join(directory, name)))
+      .digest('hex');
+    digest.update(`${content}  ${name}\n`);
+  }
+  return digest.digest('hex');
 }

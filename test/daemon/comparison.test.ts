@@ -101,5 +101,11 @@ describe('outcomes of the old system', () => {
     expect(ours.comparison).toMatchObject({ oursWrong: 2, undecidedUnsafe: 0 });
     const theirs = await daemon.call('promote.compare', { path, outcomes, verified: [told('ended', afterMs - 1)] });
     expect(theirs.comparison).toMatchObject({ agreed: 2, theirsWrong: 1, oursWrong: 0 });
+    // They were too early; that it had ended when we looked later speaks not against us.
+    const tooEarly = { outcomes: [told('ended', startedMs - 1)], verified: [told('running', startedMs)] };
+    const { disagreements } = await daemon.call('promote.compare', { path, ...tooEarly });
+    expect(disagreements).toContainEqual(
+      expect.objectContaining({ ours: 'running', theirs: 'ended', truth: 'running', verdict: 'theirs_wrong' }),
+    );
   });
 });

@@ -26,8 +26,7 @@ interface Bench {
   readonly leaving?: AbortSignal;
 }
 
-/** As the contract of this host names it. */
-export const kernelOf = (): string => `${release()} ${version()}`.slice(0, 256);
+const kernelOf = (): string => `${release()} ${version()}`.slice(0, 256);
 
 /** Whether the recorded contract still speaks of this guardian, this kernel and this battery, as far as that was run. */
 export function isContractCurrent(store: Pick<Store, 'contracts'>, guardianDigest: string): boolean {

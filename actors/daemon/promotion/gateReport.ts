@@ -1,4 +1,5 @@
 /** Gathers what stands for and against a repository's next stage at this moment. */
+import { release } from 'node:os';
 import { dirname } from 'node:path';
 import type { Promotion, PromotionChange, PromotionUnit, Stage } from '../../../persistence/tables/promotions.ts';
 import {
@@ -13,7 +14,7 @@ import { type GateDimension, type GateVerdict, gateDimensions, worst } from '../
 import { programDigest } from '../../promotion/programDigest.ts';
 import type { StageEvidence } from '../../promotion/stages.ts';
 import type { DaemonContext } from '../context.ts';
-import { isContractCurrent, kernelOf, verifiedSubset } from '../contract/verify.ts';
+import { isContractCurrent, verifiedSubset } from '../contract/verify.ts';
 import { stageOf, standingOf } from './units.ts';
 
 export type GateContext = Pick<DaemonContext, 'host' | 'store' | 'guardian' | 'worker' | 'metrics' | 'clock'>;
@@ -28,7 +29,7 @@ export interface Gate extends StageEvidence {
 export function triedHere({ guardian, worker }: Pick<GateContext, 'guardian' | 'worker'>): Tried {
   return {
     programDigest: digestOf(dirname(worker.program)),
-    kernel: kernelOf(),
+    kernel: release(),
     guardianDigest: guardian.digest,
   };
 }

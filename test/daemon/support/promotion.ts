@@ -1,8 +1,8 @@
 /** A daemon that takes what was measured from a file, and what it asks of an acceptance report. */
 import { writeFileSync } from 'node:fs';
+import { release } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { kernelOf } from '../../../actors/daemon/contract/verify.ts';
 import { fileIdentityOf } from '../../../actors/daemon/git/worktreeIdentity.ts';
 import type { MetricsReport } from '../../../actors/metrics/report.ts';
 import type { AcceptanceReport } from '../../../actors/promotion/acceptanceReport.ts';
@@ -55,7 +55,7 @@ export async function acceptanceHere(): Promise<AcceptanceReport> {
   return {
     ...report,
     program: { ...report.program, digest },
-    host: { kernel: kernelOf(), guardianDigest: guardian },
+    host: { kernel: release(), guardianDigest: guardian },
   };
 }
 
