@@ -12,6 +12,7 @@ import { registerEvents } from './commands/events.ts';
 import { registerGoals } from './commands/goals.ts';
 import { registerNote } from './commands/note.ts';
 import { registerObserve } from './commands/observe.ts';
+import { registerPromote } from './commands/promote.ts';
 import { registerRecover } from './commands/recover.ts';
 import { registerRepos } from './commands/repos.ts';
 import { registerArtifacts, registerJournal } from './commands/retention.ts';
@@ -43,6 +44,7 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['artifacts'], registerArtifacts],
   [['pause', 'resume', 'drain'], registerAdmission],
   [['contract'], registerContract],
+  [['promote'], registerPromote],
   [['backup'], registerBackup],
   [['note'], registerNote],
   [['demo'], registerDemo],

@@ -165,6 +165,13 @@ const writers: ReadonlySet<SealBlocker['code']> = new Set([...settlement, 'cover
 export const writerBlockers = (context: GenerationContext): readonly SealBlocker[] =>
   contextBlockers(context).filter(({ code }) => writers.has(code));
 
+/** Custody made it, and nothing has happened in it yet (ruling 15, PROMO-04). */
+export const isNewGeneration = ({ origin, admitted, noted, coverageGaps }: GenerationContext): boolean =>
+  origin === 'native' &&
+  Object.keys(admitted).length === 0 &&
+  Object.keys(noted).length === 0 &&
+  coverageGaps.recorded === 0;
+
 /** Whether none of these premises is unmet. */
 export function isFreeOf(context: GenerationContext, codes: readonly SealBlocker['code'][]): boolean {
   return !contextBlockers(context).some(({ code }) => codes.includes(code));

@@ -6,6 +6,7 @@ import {
   type GenerationContext,
   type GenerationEventType,
   isFreeOf,
+  isNewGeneration,
   ownController,
 } from './worktreeGenerationBlockers.ts';
 
@@ -56,11 +57,7 @@ const base = setup({
       assertEvent(event, 'retirement.receiptVerified');
       return event.generationId === context.generationId && event.sealEpoch === context.sealEpoch;
     },
-    /** Custody made it and nothing has happened in it yet, so a gate report is not asked for (ruling 15). */
-    newGeneration: ({ context }) => {
-      const isEmpty = Object.keys(context.admitted).length === 0 && Object.keys(context.noted).length === 0;
-      return context.origin === 'native' && isEmpty && context.coverageGaps.recorded === 0;
-    },
+    newGeneration: ({ context }) => isNewGeneration(context),
     /** Every other generation brings the gate report among its evidence (PROMO-04). */
     migrationContract: ({ event }) => {
       assertEvent(event, 'authority.migrated');

@@ -1,5 +1,5 @@
 /**
- * Schema version 2: what a checkpoint has to know that neither a snapshot nor a journal row says by itself (RET-02, RET-04).
+ * Schema version 4: what a checkpoint has to know that neither a snapshot nor a journal row says by itself (RET-02, RET-04).
  * Actors that had ended before have no row in `endings`, and keep their whole history.
  */
 export const retentionSchema = `

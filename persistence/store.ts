@@ -19,9 +19,12 @@ import { checkSchema, type Migration, migrate, migrations } from './migrations.t
 import { exists, privateDirectory, privateFile } from './permissions.ts';
 import { noteRefusal } from './refusals.ts';
 import { createSpace, type Space } from './space.ts';
+import { type AcceptanceReportsTable, createAcceptanceReportsTable } from './tables/acceptanceReports.ts';
 import { type ActorsTable, createActorsTable } from './tables/actors.ts';
 import { type BindingsTable, createBindingsTable } from './tables/bindings.ts';
+import { type BudgetsTable, createBudgetsTable } from './tables/budgets.ts';
 import { type CommitMinutesTable, createCommitMinutesTable } from './tables/commitMinutes.ts';
+import { type ComparisonsTable, createComparisonsTable } from './tables/comparisons.ts';
 import { type ContractsTable, createContractsTable } from './tables/contracts.ts';
 import { type ContradictionsTable, createContradictionsTable } from './tables/contradictions.ts';
 import { type CoverageGapsTable, createCoverageGapsTable } from './tables/coverageGaps.ts';
@@ -29,6 +32,7 @@ import { createDeadlinesTable, type DeadlinesTable } from './tables/deadlines.ts
 import { createDedupTable, type DedupTable } from './tables/dedup.ts';
 import { createEndingsTable, type EndingsTable } from './tables/endings.ts';
 import { createFreshnessTable, type FreshnessTable } from './tables/freshness.ts';
+import { createGateReportsTable, type GateReportsTable } from './tables/gateReports.ts';
 import { createJournalTable, type JournalTable } from './tables/journal.ts';
 import { createLegacyRecordsTable, type LegacyRecordsTable } from './tables/legacyRecords.ts';
 import { createLinksTable, type LinksTable } from './tables/links.ts';
@@ -36,6 +40,7 @@ import { createMetaTable, type MetaTable } from './tables/meta.ts';
 import { createOutboxTable, type OutboxTable } from './tables/outbox.ts';
 import { createPassesTable, type PassesTable } from './tables/passes.ts';
 import { createProducersTable, type ProducersTable } from './tables/producers.ts';
+import { createPromotionsTable, type PromotionsTable } from './tables/promotions.ts';
 import { createRecoveriesTable, type RecoveriesTable } from './tables/recoveries.ts';
 import { createRejectionsTable, type RejectionsTable } from './tables/rejections.ts';
 import { createRepositoriesTable, type RepositoriesTable } from './tables/repositories.ts';
@@ -83,6 +88,11 @@ export interface Store extends Transactions {
   readonly recoveries: RecoveriesTable;
   readonly contradictions: ContradictionsTable;
   readonly totals: TotalsTable;
+  readonly promotions: PromotionsTable;
+  readonly gateReports: GateReportsTable;
+  readonly budgets: BudgetsTable;
+  readonly acceptanceReports: AcceptanceReportsTable;
+  readonly comparisons: ComparisonsTable;
   readonly space: Space;
   /** What the commits of this process cost, until it is written down. */
   readonly commits: CommitMeter;
@@ -212,6 +222,11 @@ function assemble({ connection, files, clock, lock, ...about }: Parts): Store {
       recoveries: withStoreErrors(createRecoveriesTable(connection)),
       contradictions: withStoreErrors(createContradictionsTable(connection)),
       totals: withStoreErrors(createTotalsTable(connection)),
+      promotions: withStoreErrors(createPromotionsTable(connection)),
+      gateReports: withStoreErrors(createGateReportsTable(connection)),
+      budgets: withStoreErrors(createBudgetsTable(connection)),
+      acceptanceReports: withStoreErrors(createAcceptanceReportsTable(connection)),
+      comparisons: withStoreErrors(createComparisonsTable(connection)),
       space: withStoreErrors(createSpace(connection)),
       commits,
       backup: (toPath) => backUp(connection, toPath, clock.now().wallMs),

@@ -1,6 +1,7 @@
 /** What the handlers of calls work with: the runtime and its live services. */
 
 import type { DrainExecutor } from '../drain/drainScope.ts';
+import type { MetricsReport } from '../metrics/report.ts';
 import type { Observer } from '../reconcile/observer.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { LoadedConfig } from './config.ts';
@@ -49,6 +50,8 @@ export interface DaemonContext extends Runtime {
   readonly observer: Observer;
   readonly measuring: MeasuringService;
   readonly authority: AuthorityRecords;
+  /** What was measured on this host; made anew each time. */
+  readonly metrics: () => MetricsReport;
 }
 
 /** What a handler answers; `exitCode` 5 where something stays unverified (section F). */

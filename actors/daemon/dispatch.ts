@@ -4,9 +4,12 @@ import { OperatingError } from '../runtime/operatingError.ts';
 import type { CallName, ParsedArguments, StreamName } from './api/contract.ts';
 import type { CallResults } from './api/results.ts';
 import type { Reply } from './api/views.ts';
+import { recordAcceptance } from './commands/acceptance.ts';
 import { needInput, ownGoal, passBoundary, reportResult } from './commands/agent.ts';
 import { assumeEnded } from './commands/assumeEnded.ts';
+import { measureBudgets, setBudgets, showBudgets } from './commands/budgets.ts';
 import { runResult, waitForCapturedRun } from './commands/capture.ts';
+import { compareOutcomes, triageDisagreement } from './commands/comparison.ts';
 import { execRun } from './commands/exec.ts';
 import { addGoal, cancelGoal, listGoals, queueGoal, showGoal } from './commands/goals.ts';
 import { followEvents, listEvents } from './commands/journal.ts';
@@ -25,6 +28,7 @@ import {
   observeTake,
 } from './commands/observe.ts';
 import { predictWorktree } from './commands/predict.ts';
+import { promote, showPromotion } from './commands/promotion.ts';
 import { recover as recoverNow } from './commands/recover.ts';
 import { addRepository, listRepositories } from './commands/repositories.ts';
 import { checkpointJournal, forgetEventIds, retireArtifacts } from './commands/retention.ts';
@@ -126,6 +130,14 @@ const handlers: Handlers = {
   'observe.coverage': observeCoverage,
   'observe.metrics': observeMetrics,
   'observe.exposition': observeExposition,
+  'promote.show': showPromotion,
+  'promote.to': promote,
+  'promote.budgets': showBudgets,
+  'promote.measure': measureBudgets,
+  'promote.setBudgets': setBudgets,
+  'promote.compare': compareOutcomes,
+  'promote.triage': triageDisagreement,
+  'acceptance.record': recordAcceptance,
 };
 
 async function verify(context: ServingContext): Promise<Answer<CallResults['contract.verify']>> {

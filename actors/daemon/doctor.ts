@@ -17,6 +17,7 @@ import { contractName } from './contract/record.ts';
 import { isContractCurrent, verifiedSubset } from './contract/verify.ts';
 import { isInPlace } from './git/worktreeIdentity.ts';
 import { healthOf } from './health.ts';
+import { promotionChecks } from './promotion/diagnosis.ts';
 import { misplaced } from './statePlace.ts';
 import { presenceOf, recordedIdentity } from './terminals/hostProcess.ts';
 
@@ -60,6 +61,7 @@ export async function diagnoseOnline(context: DaemonContext): Promise<readonly C
     ...delegations(context),
     ...leftovers(context, places),
     ...missingWorktrees(context),
+    ...promotionChecks(context),
   ];
 }
 

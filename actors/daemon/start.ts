@@ -10,6 +10,7 @@ import { guardianBinary, guardianDigest } from '../../pty/launch/binary.ts';
 import { createDrainExecutor } from '../drain/drainScope.ts';
 import type { Failpoint } from '../host/failpoint.ts';
 import { createHost } from '../host/host.ts';
+import type { MetricsReport } from '../metrics/report.ts';
 import type { Clock } from '../observe/clock.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
 import { createObserver, type Observer } from '../reconcile/observer.ts';
@@ -79,6 +80,8 @@ export interface DaemonOptions {
   readonly schemaWorker: string;
   /** Chosen by the entry module, once the installation is known (ID-04). */
   readonly adapterFor: (installationId: Store['installationId']) => LinuxAdapter;
+  /** For tests: what promotion compares with budgets, instead of what was measured here in the last day. */
+  readonly metrics?: () => MetricsReport;
   /**
    * For tests: called where a crash, or a pause of a launch, has to be harmless, with the scope that is launched or the
    * type of the event that was journaled. No program that ships sets it.
@@ -160,7 +163,9 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     leaving: leaving.signal,
   };
   const service = servicePlace(options.env, options.service);
-  const context = wire({ ...runtime, loadedConfig, service }, new PendingLaunches(failpoint), (point) => {
+  const { metrics } = options;
+  const parts = { ...runtime, loadedConfig, service, ...(metrics === undefined ? {} : { metrics }) };
+  const context = wire(parts, new PendingLaunches(failpoint), (point) => {
     void failpoint(point);
   });
   watch.onChange((event) => {
@@ -258,9 +263,11 @@ function statusMayBeLost(
 /** What ends between two looks at the disk, and may have filled it. */
 const isEnd: ReadonlySet<string> = new Set(['workload.statusReceipt', 'guardian.exitReceipt']);
 
+const dayMs = 86_400_000;
+
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
 function wire(
-  runtime: Runtime & Pick<DaemonContext, 'loadedConfig' | 'service'>,
+  runtime: Runtime & Pick<DaemonContext, 'loadedConfig' | 'service'> & Pick<DaemonOptions, 'metrics'>,
   pendingLaunches: PendingLaunches,
   failpoint: (point: Failpoint) => void,
 ): DaemonContext {
@@ -320,6 +327,7 @@ function wire(
     residents,
     observer,
     measuring,
+    metrics: runtime.metrics ?? (() => observer.metrics.report({ sinceMs: runtime.clock.now().wallMs - dayMs })),
     authority: new AuthorityRecords(runtime),
   };
   followCommits(context);

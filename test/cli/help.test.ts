@@ -23,6 +23,7 @@ agent result, agent need-input [reason], agent boundary <name>, agent goal
 observe [words], coverage, import-legacy <file>, metrics
 note reserve <run>, note bind <run>, note worktree <run> <dir>, note exit <run>, note path
 journal checkpoint, journal forget-ids, artifacts retire
+promote budgets, promote compare
 contract verify`
   .replace('init doctor config version', 'init, doctor, config, version')
   .split(/,\s*|\n/);

@@ -79,6 +79,14 @@ export const audiences: { readonly [Name in CallName | StreamName]: Audience } =
   'observe.coverage': 'operator',
   'observe.metrics': 'operator',
   'observe.exposition': 'operator',
+  'promote.show': 'operator',
+  'promote.to': 'operator',
+  'promote.budgets': 'operator',
+  'promote.measure': 'operator',
+  'promote.setBudgets': 'operator',
+  'promote.compare': 'operator',
+  'promote.triage': 'operator',
+  'acceptance.record': 'operator',
 };
 
 export const grantFor = (audience: Audience): Grant | undefined =>

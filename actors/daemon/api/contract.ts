@@ -7,7 +7,11 @@ import { z } from 'zod';
 import { residentSchema } from '../../../machines/events/scope.ts';
 import { bootIdSchema } from '../../../machines/identity.ts';
 import { legacyBatch, legacyRecordSchema, toolSchema } from '../../../machines/legacyRecord.ts';
-import { noteSchema, producerSchema, streamSchema } from '../../../machines/note.ts';
+import { noteSchema, producerSchema, runNameSchema, streamSchema } from '../../../machines/note.ts';
+import { stages } from '../../../persistence/tables/promotions.ts';
+import { acceptanceReportSchema } from '../../promotion/acceptanceSchema.ts';
+import { budgetNames } from '../../promotion/budgetDefinitions.ts';
+import { outcomes } from '../../promotion/comparison.ts';
 import { grantable } from '../../runtime/credentials.ts';
 
 const id = z.string().min(1).max(64);
@@ -25,6 +29,14 @@ const streamName = { producer: producerSchema, stream: streamSchema };
 const size = { cols: z.int().min(1).max(1_000), rows: z.int().min(1).max(1_000) };
 /** Names a subsystem that controls worktrees, or an executor. */
 const controller = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'lower case letters, digits, and . _ - between');
+/** What somebody says of a run, in the words of comparison.ts; `producer` where `run` is that launcher's own name for it. */
+const told = z.strictObject({
+  run: runNameSchema,
+  producer: producerSchema.optional(),
+  outcome: z.enum(outcomes),
+  /** Wall-clock milliseconds. */
+  atMs: z.int().min(0),
+});
 /** The session that an agent speaks for, with the token that it was launched with (ruling 24). */
 const session = z.strictObject({ sessionId: id, token: z.string().min(1).max(128) });
 
@@ -272,6 +284,38 @@ export const callSchemas = {
   'observe.metrics': z.strictObject({ sinceMs: z.int().min(0) }),
   /** What GET /metrics answers as well. */
   'observe.exposition': z.strictObject({}),
+  /** The stage of the repository that holds `path`, and what the next one needs. */
+  'promote.show': z.strictObject({ path: absolutePath }),
+  'promote.to': z.strictObject({
+    path: absolutePath,
+    to: z.enum(stages),
+    expectVersion: z.int().min(0).optional(),
+    dryRun: z.boolean().default(false),
+    requestId,
+  }),
+  'promote.budgets': z.strictObject({}),
+  /** Sets the budgets to what was measured here, times `factor`; refused while there are too few values. */
+  'promote.measure': z.strictObject({ factor: z.number().min(1).max(100).default(2) }),
+  'promote.setBudgets': z.strictObject({
+    values: z
+      .array(z.strictObject({ name: z.enum(budgetNames), value: z.number().min(0).max(Number.MAX_SAFE_INTEGER) }))
+      .min(1)
+      .max(budgetNames.length),
+  }),
+  /** What another system says became of runs, beside what was derived here (PROMO-03). */
+  'promote.compare': z.strictObject({
+    path: absolutePath,
+    outcomes: z.array(told).max(10_000).default([]),
+    /** What somebody has verified independently of both. */
+    verified: z.array(told).max(10_000).default([]),
+  }),
+  'promote.triage': z.strictObject({
+    id,
+    verdict: z.enum(['ours_wrong', 'theirs_wrong', 'undecided']),
+    note: z.string().trim().min(1).max(2_000),
+  }),
+  /** Keeps what an acceptance run of this very program on this host has observed (PROMO-08). */
+  'acceptance.record': z.strictObject({ report: acceptanceReportSchema }),
 } as const;
 
 export const streamSchemas = {

@@ -1,4 +1,5 @@
 /** The data of each call's reply, by command name. */
+import type { Comparison } from '../../../persistence/tables/comparisons.ts';
 import type { LegacyAnswer } from '../../ingest/legacy/decision.ts';
 import type { TakenNote } from '../../ingest/sink.ts';
 import type { SpoolReport } from '../../ingest/takeSpool.ts';
@@ -6,6 +7,13 @@ import type { MetricsReport } from '../../metrics/report.ts';
 import type { CoverageReport } from '../../reconcile/coverage.ts';
 import type { ReconcileReport } from '../../reconcile/observer.ts';
 import type { ObserveStatus } from '../../reconcile/status.ts';
+import type {
+  AcceptanceView,
+  BudgetView,
+  ComparingView,
+  PromotionChangeView,
+  PromotionView,
+} from './promotionViews.ts';
 import type { ArtifactsView, CheckpointView } from './retentionViews.ts';
 import type {
   AssessmentView,
@@ -136,6 +144,14 @@ export interface CallResults {
   readonly 'observe.coverage': CoverageReport;
   readonly 'observe.metrics': MetricsReport;
   readonly 'observe.exposition': { readonly text: string };
+  readonly 'promote.show': PromotionView;
+  readonly 'promote.to': PromotionChangeView;
+  readonly 'promote.budgets': { readonly budgets: readonly BudgetView[] };
+  readonly 'promote.measure': { readonly budgets: readonly BudgetView[] };
+  readonly 'promote.setBudgets': { readonly budgets: readonly BudgetView[] };
+  readonly 'promote.compare': ComparingView;
+  readonly 'promote.triage': Comparison;
+  readonly 'acceptance.record': AcceptanceView;
 }
 
 /** Scopes by what became of them. */

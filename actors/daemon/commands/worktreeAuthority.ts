@@ -13,6 +13,7 @@ import type { ParsedArguments } from '../api/contract.ts';
 import type { WorktreeView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { assertInPlace } from '../git/worktreeIdentity.ts';
+import { assertGrantable, migrationStageBlocker } from '../promotion/control.ts';
 import { revokeTickets } from '../tickets/revocation.ts';
 import { handoffView, worktreeView } from '../views/worktreeView.ts';
 import { writersBeside } from '../views/writers.ts';
@@ -30,7 +31,7 @@ interface Change {
 }
 
 /**
- * Throws `not_controller` (exit 4), `migration_refused`, `executor_at_work`, `preconditions_unmet` (exit 13) or
+ * Throws `not_controller` (exit 4), `grant_refused`, `migration_refused`, `executor_at_work`, `preconditions_unmet` (exit 13) or
  * `version_conflict` (exit 11). A handoff that waits for somebody is done with exit 5, and names whom it waits for.
  */
 export async function changeAuthority(context: DaemonContext, args: Args): Promise<Answer<WorktreeView>> {
@@ -74,9 +75,11 @@ type Preparation = (context: DaemonContext, change: Change) => Prepared;
 
 const preparations: Readonly<Record<Args['change'], Preparation>> = {
   grant(context, change) {
-    assertObserved(change.generation);
-    const undo = context.authority.claim(change.generation);
-    const gateReport = change.args.evidence[0] ?? null;
+    const { generation, args } = change;
+    assertObserved(generation);
+    assertGrantable(context, generation, args.evidence);
+    const undo = context.authority.claim(generation);
+    const gateReport = args.evidence[0] ?? null;
     return { said: said('authority.granted', change, { ...asked(change), gateReport }), undo };
   },
   migrate(context, change) {
@@ -120,11 +123,12 @@ function assertObserved(generation: GenerationSnapshot): void {
 }
 
 /** What others started has to have ended, and what was missed to be accounted for, before anybody answers for it (INT-09). */
-function assertMigratable({ host }: DaemonContext, { generation, args }: Change): void {
+function assertMigratable(context: DaemonContext, { generation, args }: Change): void {
   const { generationId } = generation.context;
   const blockers: { code: string; detail: string; runId?: string }[] = [
+    ...migrationStageBlocker(context, generation),
     ...migrationBlockersOf(generation),
-    ...writersBeside(host, generation),
+    ...writersBeside(context.host, generation),
   ];
   if (args.evidence.length === 0)
     blockers.unshift({ code: 'no_evidence', detail: 'nothing says what the new contract rests on' });
@@ -146,6 +150,7 @@ function nextSteps(generationId: string, blockers: readonly { code: string; runI
     if (code === 'no_evidence') steps.add(`custody worktrees authority ${generationId} migrate --evidence REF`);
     if (code === 'noted_run' && runId !== undefined) steps.add(`custody runs show ${runId}`);
     if (code === 'contract_unverified') steps.add('custody contract verify');
+    if (code === 'stage_too_early') steps.add('custody promote --repo PATH');
     if (code === 'coverage_gap') steps.add(`custody worktrees show ${generationId}`);
   }
   return [...steps];

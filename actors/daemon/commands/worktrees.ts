@@ -9,6 +9,7 @@ import type { CallResults } from '../api/results.ts';
 import type { WorktreeView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { claimRepository } from '../git/authorityRecord.ts';
+import { assertMayMakeWorktrees } from '../promotion/control.ts';
 import { blockerViews, worktreeView } from '../views/worktreeView.ts';
 import { writersBeside } from '../views/writers.ts';
 import { assertController } from './controlling.ts';
@@ -75,6 +76,7 @@ export async function addWorktree(
         next: [`choose another --${name}`],
       });
   }
+  assertMayMakeWorktrees(context, repository.commonGitDir);
   claimRepository(repository.commonGitDir, store.installationId);
   await createWorktree(context, plan);
   return { data: worktreeView(context, generationId) };

@@ -33,6 +33,12 @@ const tables: Readonly<Record<string, string>> = {
   contradictions: 'predictions that later evidence speaks against',
   totals: 'sums of what was measured, which only grow',
   retired_artifacts: 'whose files were removed after their proof',
+  promotions: 'the stage of each repository',
+  promotion_changes: 'every change of a stage and what it rested on',
+  gate_reports: 'what stood for and against a promotion',
+  budgets: 'the figures that promotion compares with',
+  acceptance_reports: 'what the newest acceptance runs observed',
+  comparisons: 'what another system said of a run, beside what was derived here',
 };
 
 /**
