@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { readBootId } from './context.ts';
+import { errnoOf } from './errno.ts';
 import { createProcReader, type ProcReader } from './proc.ts';
 
 /** Node's hrtime is CLOCK_MONOTONIC. */
@@ -16,14 +17,35 @@ export interface SystemClockOptions {
   readonly proc?: ProcReader;
 }
 
+/** Without a boot id nothing can be dated, and so nothing observed (FAULT-07); it may be there the next time. */
+export class ProcfsUnavailableError extends Error {
+  readonly code = 'procfs_unavailable';
+  readonly exitCode = 8;
+  readonly retryable = true;
+  readonly next: readonly string[] = ['mount /proc for this user, then repeat the command'];
+
+  constructor(procRoot: string, cause: unknown) {
+    super(`the boot id cannot be read below ${procRoot} (${errnoOf(cause) || 'malformed'})`, { cause });
+    this.name = 'ProcfsUnavailableError';
+  }
+}
+
+function bootIdIn(proc: ProcReader, procRoot: string): string {
+  try {
+    return readBootId(proc, procRoot);
+  } catch (cause) {
+    throw new ProcfsUnavailableError(procRoot, cause);
+  }
+}
+
 /**
  * The clocks of this machine. Libuv's timers run on CLOCK_MONOTONIC too, so a suspended machine fires nothing late.
- * Throws when the boot id cannot be read: a deadline without its boot means nothing.
+ * Throws ProcfsUnavailableError when the boot id cannot be read: a deadline without its boot means nothing.
  */
 export function createSystemClock(options: SystemClockOptions = {}): Clock {
   const proc = options.proc ?? createProcReader();
   const procRoot = options.procRoot ?? '/proc';
-  const bootId = readBootId(proc, procRoot);
+  const bootId = bootIdIn(proc, procRoot);
   return {
     monoMs: monotonicMs,
     // The first number of proc_uptime(5) is CLOCK_BOOTTIME in hundredths of a second; Node reads that clock nowhere else.
