@@ -138,7 +138,7 @@ export function judgeReused({ reuse, reboot }: Reused): Judgement {
             reuse.isSamePid && reuse.before.alive === 1,
           ),
           claim(
-            `afterwards the old run: ${reuse.old?.state ?? 'not there'}, ${reuse.old?.reason ?? 'no reason'}`,
+            `afterwards ${told(reuse.after)}; the old run: ${reuse.old?.state ?? 'not there'}, ${reuse.old?.reason ?? 'no reason'}`,
             reuse.old?.state === 'ended' && reuse.old.reason === 'replaced',
           ),
           claim(`who has the PID now is a run of its own: ${reuse.taker ?? 'not there'}`, reuse.taker === 'bound'),

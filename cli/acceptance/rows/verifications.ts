@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CallArguments } from '../../../actors/daemon/api/contract.ts';
 import { eventually, found } from '../../demo/expectation.ts';
-import { exec, patienceMs, proved, scopeOf, workplace } from '../../drill/drill.ts';
+import { exec, patienceMs, proved, workplace } from '../../drill/drill.ts';
 import { killDaemon } from '../../drill/drills/daemonDies.ts';
 import { ObserverPlace } from '../observerPlace.ts';
 import { claim, type Eligibility, isJustified, type Judgement, row, type Trying } from '../row.ts';
@@ -156,7 +156,6 @@ async function rollback(trying: Trying): Promise<Rollback> {
   await installation.start();
   const { authority: afterRestart } = await show();
   const said = await predicted(trying, id, false);
-  await scopeOf(trying, run.scopeId);
   await installation.call('runs.stop', { id: run.runId, graceMs: 0, waitMs: patienceMs });
   await eventually(interruption.signal, 'it is handed over', async () => (await show()).authority === 'observe');
   const { authority, controller, authorityEpoch: epoch } = await show();
