@@ -49,7 +49,8 @@ async function stopped({ atEnd }: Trying, pids: readonly number[]): Promise<() =
   let isStopped = true;
   await signalled('STOP', ...pids);
   const letGo = async (): Promise<void> => {
-    if (isStopped) await signalled('CONT', ...pids);
+    // The guardian last but for who waits for it: it may end the root as soon as it runs.
+    if (isStopped) await signalled('CONT', ...pids.toReversed());
     isStopped = false;
   };
   atEnd(letGo);
