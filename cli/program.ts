@@ -1,5 +1,6 @@
 /** The whole command tree. Declaring it loads nothing heavy: what a command needs is imported when it runs. */
 import { Command } from 'commander';
+import { registerAcceptance } from './commands/acceptance.ts';
 import { registerAdmission } from './commands/admission.ts';
 import { registerAgent } from './commands/agent.ts';
 import { registerBackup } from './commands/backup.ts';
@@ -49,6 +50,7 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['note'], registerNote],
   [['demo'], registerDemo],
   [['drill'], registerDrill],
+  [['acceptance'], registerAcceptance],
   // `completions` is about the whole tree, so it is not in the list of those that can do with a part of it.
   [['__complete'], registerCompletions],
 ];

@@ -163,8 +163,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     leaving: leaving.signal,
   };
   const service = servicePlace(options.env, options.service);
-  const { metrics } = options;
-  const parts = { ...runtime, loadedConfig, service, ...(metrics === undefined ? {} : { metrics }) };
+  const parts = { ...runtime, loadedConfig, service, metrics: options.metrics };
   const context = wire(parts, new PendingLaunches(failpoint), (point) => {
     void failpoint(point);
   });
@@ -267,7 +266,7 @@ const dayMs = 86_400_000;
 
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
 function wire(
-  runtime: Runtime & Pick<DaemonContext, 'loadedConfig' | 'service'> & Pick<DaemonOptions, 'metrics'>,
+  runtime: Runtime & Pick<DaemonContext, 'loadedConfig' | 'service'> & { readonly metrics: DaemonOptions['metrics'] },
   pendingLaunches: PendingLaunches,
   failpoint: (point: Failpoint) => void,
 ): DaemonContext {

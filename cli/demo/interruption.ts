@@ -2,6 +2,7 @@
  * What may end the demonstration early: a signal, a reader that has seen enough, its own time limit. Each only aborts a
  * signal, so that everything that was started is ended in one place, in order, before this process leaves.
  */
+import { setMaxListeners } from 'node:events';
 import { constants } from 'node:os';
 import { OperatingError } from '../../actors/runtime/operatingError.ts';
 
@@ -19,6 +20,8 @@ export class Interruption {
   /** Takes over from the command line's own handlers, which leave at once. `what` is interrupted, in words. */
   constructor(what = 'the demonstration') {
     this.#what = what;
+    // As many wait for it as have something under way.
+    setMaxListeners(0, this.signal);
     for (const name of endings) {
       process.removeAllListeners(name);
       process.on(name, () => this.#abort(interrupted(what, name)));

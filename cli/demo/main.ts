@@ -10,15 +10,12 @@ import { Output } from '../output.ts';
 import { type Closing, close } from './closing.ts';
 import { toolMissing } from './command.ts';
 import { withComplaints } from './diagnosis.ts';
-import { Installation } from './installation.ts';
-import { Interruption, outputClosed } from './interruption.ts';
-import { Narrator } from './narrator.ts';
+import { outputClosed } from './interruption.ts';
 import { lastLines, reportOf } from './report.ts';
-import { Scratch } from './scratch.ts';
 import { tools } from './scripts.ts';
 import type { Stage } from './stage.ts';
+import { stageFor } from './staging.ts';
 import { type Story, tell } from './story.ts';
-import { Audience } from './viewer.ts';
 import { missing } from './witness.ts';
 
 export interface DemoOptions {
@@ -37,7 +34,7 @@ export async function runDemo({ repo, keep = false, ...options }: DemoOptions): 
   const tool = await missing(tools);
   if (tool !== undefined) throw toolMissing(tool);
   const output = new Output(options);
-  const stage = stageFor(output);
+  const stage = stageFor(output, { what: 'the demonstration', name: 'demo' });
   const ending = await told(stage, repo);
   stage.interruption.end();
   const closing = await closed(stage, keep, ending);
@@ -47,17 +44,6 @@ export async function runDemo({ repo, keep = false, ...options }: DemoOptions): 
   }
   const report = reportOf({ story: ending.story, closing, elapsedMs: Math.round(performance.now() - startedAt) });
   return output.answer(localAnswer('demo', report), lastLines, ({ goalId, generationId }) => [goalId, generationId]);
-}
-
-function stageFor(output: Output): Stage {
-  const env = { ...process.env };
-  // What the scratch directory holds is private, and nobody's umask may take it from ourselves.
-  process.umask(0o077);
-  const interruption = new Interruption();
-  const scratch = new Scratch(env);
-  const installation = new Installation(scratch, interruption.signal);
-  const audience = new Audience(interruption.signal);
-  return { scratch, installation, narrator: new Narrator(output, scratch), interruption, audience, env };
 }
 
 type Ending =

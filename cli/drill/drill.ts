@@ -48,7 +48,8 @@ export async function exec(
   return { ...run, scopeId: found(run.scopeId, 'a scope for the run') };
 }
 
-interface ScriptOptions extends Partial<Pick<CallArguments<'runs.exec'>, 'onRootExit' | 'terminal' | 'requestId'>> {
+interface ScriptOptions
+  extends Partial<Pick<CallArguments<'runs.exec'>, 'onRootExit' | 'terminal' | 'requestId' | 'timeoutMs'>> {
   readonly script: string;
   readonly operands?: readonly string[];
 }

@@ -2,16 +2,13 @@
  * The drills behind `custody drill`: each a kind of fault that users of such tools report, restated as a small case and tried
  * on this very machine. All of them happen in one scratch directory with an installation and a repository of its own.
  */
-import { OperatingError } from '../../actors/runtime/operatingError.ts';
+import type { OperatingError } from '../../actors/runtime/operatingError.ts';
 import { type Closing, close } from '../demo/closing.ts';
 import { withComplaints } from '../demo/diagnosis.ts';
-import { Installation } from '../demo/installation.ts';
-import { Interruption, outputClosed, unlessAborted } from '../demo/interruption.ts';
-import { Narrator } from '../demo/narrator.ts';
+import { outputClosed, unlessAborted } from '../demo/interruption.ts';
 import { made } from '../demo/repository.ts';
-import { Scratch } from '../demo/scratch.ts';
 import type { Stage } from '../demo/stage.ts';
-import { Audience } from '../demo/viewer.ts';
+import { stageFor } from '../demo/staging.ts';
 import { failureOf, usage } from '../failure.ts';
 import { localAnswer } from '../invocation.ts';
 import { Output } from '../output.ts';
@@ -22,6 +19,7 @@ import { deletionDrills } from './drills/safeToDelete.ts';
 import { stopDrills } from './drills/stopAnywhere.ts';
 import { terminalDrills } from './drills/terminals.ts';
 import { type DrillReport, type DrillResult, drillLines } from './report.ts';
+import { within } from './within.ts';
 
 export const drills: readonly Drill[] = [
   ...escapeeDrills,
@@ -52,7 +50,7 @@ export async function runDrills({ name, keep, ...options }: DrillOptions): Promi
       'custody drill',
     ]);
   const output = new Output(options);
-  const stage = stageFor(output);
+  const stage = stageFor(output, { what: 'the drill', name: 'drill' });
   stage.interruption.expireAfter(allMs);
   const tried = await attempted(stage, chosen);
   stage.interruption.end();
@@ -68,16 +66,6 @@ function answered(output: Output, results: readonly DrillResult[], { directory, 
   const report: DrillReport = { passed: results.every(({ ok }) => ok), drills: results, directory, removed };
   const answer = localAnswer('drill', report, report.passed ? 0 : 1);
   return output.answer(answer, drillLines, (data) => data.drills.filter(({ ok }) => !ok).map((drill) => drill.name));
-}
-
-function stageFor(output: Output): Stage {
-  const env = { ...process.env };
-  process.umask(0o077);
-  const interruption = new Interruption('the drill');
-  const scratch = new Scratch(env, 'drill');
-  const installation = new Installation(scratch, interruption.signal);
-  const audience = new Audience(interruption.signal);
-  return { scratch, installation, narrator: new Narrator(output, scratch), interruption, audience, env };
 }
 
 type Attempted =
@@ -117,18 +105,5 @@ async function tried(stage: Stage, { name, title, run }: Drill, repository: stri
     const { code, message } = failureOf(cause);
     narrator.warning(name, `FAILED: ${title}: ${message} (${code})`);
     return { name, title, ok: false, observed: [`${message} (${code})`], ms: ms() };
-  }
-}
-
-async function within<T>(boundMs: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<never>((_, reject) => {
-    const message = `it was not through after ${boundMs / 1_000} s`;
-    timer = setTimeout(() => reject(new OperatingError({ code: 'drill_stuck', message, exitCode: 1 })), boundMs);
-  });
-  try {
-    return await Promise.race([work, tooLong]);
-  } finally {
-    clearTimeout(timer);
   }
 }

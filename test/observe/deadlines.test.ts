@@ -187,6 +187,11 @@ describe('the clocks of this machine', () => {
     expect(clock.boottimeMs() - clock.monoMs()).toBeGreaterThan(-20);
   });
 
+  it('FAULT-07, TIME-03: where there is no procfs, nothing is dated: refused by name, with exit 8', () => {
+    const attempt = () => createSystemClock({ procRoot: '/nowhere' });
+    expect(attempt).toThrow(expect.objectContaining({ code: 'proc_unusable', exitCode: 8, retryable: true }));
+  });
+
   it('wakes when the time has come and not before, and not at all when cancelled', async () => {
     const woken: string[] = [];
     const cancel = clock.wakeAt(clock.monoMs() + 1, () => woken.push('cancelled'));

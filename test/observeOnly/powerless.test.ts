@@ -79,7 +79,7 @@ describe('INT-01, INT-02: the whole of observing, with everything else read-only
 
 describe('INT-03, INT-04: what the program is made of', () => {
   const executors =
-    /^(pty\/(launch|host|guardian)\/|actors\/(drain|worker)\/|actors\/daemon\/(?!config|api\/)|cli\/(autostart|commands|demo|drill|service))/;
+    /^(pty\/(launch|host|guardian)\/|actors\/(drain|worker)\/|actors\/daemon\/(?!config|api\/)|cli\/(acceptance|autostart|commands|demo|drill|service))/;
 
   it('holds no module that launches, drains, signals, or touches a worktree', async () => {
     const { metafile } = await build({

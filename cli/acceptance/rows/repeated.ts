@@ -1,0 +1,119 @@
+/** FAULT-02: the daemon is killed while it answers, an ingest while it commits; both are asked the same again. */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { killDaemon } from '../../drill/drills/daemonDies.ts';
+import { failureOf } from '../../failure.ts';
+import { ObserverPlace } from '../observerPlace.ts';
+import { claim, type Judgement, row, type Trying } from '../row.ts';
+
+export interface Repeated {
+  readonly asked: number;
+  /** Kills of the daemon, and how many of them took the reply along. */
+  readonly kills: number;
+  readonly unanswered: number;
+  /** Requests that gave something else when they were repeated than they had given before. */
+  readonly different: number;
+  /** Goals on record for the requests, and how many there should be. */
+  readonly goals: number;
+  /** Ingests that were killed, and notes that a third time still changed something. */
+  readonly ingestKills: number;
+  readonly changedAgain: number;
+  readonly missing: number;
+}
+
+/** A start of the daemon takes longer than anything else here. */
+const killsOfDaemon = (kills: number): number => Math.max(2, Math.ceil(kills / 6));
+/** A request is answered within this time, mostly. */
+const answerMs = 12;
+const notesEach = 20;
+
+async function observe(trying: Trying): Promise<Repeated> {
+  const asked = killsOfDaemon(trying.kills);
+  let unanswered = 0;
+  let different = 0;
+  for (let nth = 0; nth < asked; nth += 1) {
+    const { wasAnswered, isSame } = await askedAgain(trying, nth);
+    if (!wasAnswered) unanswered += 1;
+    if (!isSame) different += 1;
+  }
+  const { goals } = await trying.installation.call('goals.list', {});
+  const own = goals.filter(({ title: text }) => text.startsWith(title));
+  return { asked, kills: asked, unanswered, different, goals: own.length, ...(await ingested(trying)) };
+}
+
+const title = 'asked again';
+
+async function askedAgain(trying: Trying, nth: number) {
+  const { installation, repository, random } = trying;
+  const args = { title: `${title} ${nth}`, repo: repository, request: 'again\n', requestId: `again-${nth}` };
+  await installation.start();
+  const pause = new Promise((resolve) => setTimeout(resolve, random.next() * answerMs));
+  const first = installation.call('goals.add', args).then(
+    ({ goalId }) => goalId,
+    (cause) => {
+      if (failureOf(cause).code !== 'daemon_gone') throw cause;
+      return undefined;
+    },
+  );
+  await pause;
+  await killDaemon(trying);
+  const answered = await first;
+  await installation.start();
+  const second = await installation.call('goals.add', args);
+  const third = await installation.call('goals.add', args);
+  const isSame = second.goalId === third.goalId && (answered ?? second.goalId) === second.goalId;
+  return { wasAnswered: answered !== undefined, isSame };
+}
+
+/** Lines of a file, which whoever calls sends again from the beginning. */
+async function ingested(trying: Trying): Promise<Pick<Repeated, 'ingestKills' | 'changedAgain' | 'missing'>> {
+  const { random } = trying;
+  const voice = new ObserverPlace(trying, 'repeated-voice');
+  for (let nth = 0; nth < notesEach; nth += 1) await voice.note('reserve', `job-${nth}`);
+  const file = join(voice.stateDir, 'notes.jsonl');
+  writeFileSync(file, voice.spooled('shell').join(''));
+  const asked = killsOfDaemon(trying.kills);
+  const first = new ObserverPlace(trying, 'repeated-first');
+  const startedAt = performance.now();
+  await first.observe(['ingest', file]);
+  let longestMs = performance.now() - startedAt;
+  const seen = { ingestKills: 0, changedAgain: 0, missing: 0 };
+  for (let nth = 0; seen.ingestKills < asked && nth < 6 * asked; nth += 1) {
+    const place = new ObserverPlace(trying, `repeated-${nth}`);
+    const { killed } = await place.observe(['ingest', file], { killAfterMs: longestMs * (0.4 + 0.6 * random.next()) });
+    if (!killed) {
+      // The machine has become quicker.
+      longestMs *= 0.8;
+      continue;
+    }
+    seen.ingestKills += 1;
+    const counts = (await place.observe(['ingest', file])).data?.counts;
+    seen.missing += notesEach - (counts ? counts.changed + counts.noop + counts.duplicate : 0);
+    const again = (await place.observe(['ingest', file])).data?.counts;
+    seen.changedAgain += again ? again.changed + again.rejected : notesEach;
+  }
+  return seen;
+}
+
+export function judgeRepeated(seen: Repeated): Judgement {
+  const { asked, kills, unanswered, different, goals, ingestKills, changedAgain, missing } = seen;
+  return {
+    claims: [
+      claim(
+        `${kills} SIGKILLs of the daemon during a request; ${unanswered} took the reply along`,
+        kills >= asked && kills > 0,
+      ),
+      claim(
+        `repeated twice under the same id: ${different} answered otherwise; ${goals} of ${asked} things done, each once`,
+        different === 0 && goals === asked,
+      ),
+      claim(
+        `${ingestKills} SIGKILLs of an ingest: repeated, ${missing} notes missing; once more, ${changedAgain} changed anything`,
+        ingestKills > 0 && missing + changedAgain === 0,
+      ),
+    ],
+  };
+}
+
+export const repeatedRow = row('FAULT-02', observe, judgeRepeated);
