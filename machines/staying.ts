@@ -12,7 +12,7 @@ export function stay(
   snapshot: AnyMachineSnapshot,
   event: MachineEvent,
 ): AnyMachineSnapshot | undefined {
-  if (hasEventless(machine)) return undefined;
+  if (isEventlessChart(machine)) return undefined;
   const transitions = machine.getTransitionData(snapshot, event);
   let context: object = snapshot.context;
   for (const { target, actions } of transitions) {
@@ -48,7 +48,7 @@ function assigned(assignment: Assignment, args: AssignArgs): object {
 const eventless = new WeakMap<AnyStateMachine, boolean>();
 
 /** Where a condition alone may move a chart, every assignment may. */
-function hasEventless(machine: AnyStateMachine): boolean {
+export function isEventlessChart(machine: AnyStateMachine): boolean {
   let known = eventless.get(machine);
   if (known === undefined) {
     known = isEventless(machine.root);

@@ -9,6 +9,7 @@ import { sameJson } from './canonical.ts';
 import type { ActorDefinition, PersistedSnapshot } from './definition.ts';
 import { type Effect, type EffectType, isEffectType } from './effects.ts';
 import type { MachineEvent } from './events/envelope.ts';
+import { begin, learnBeginning } from './starting.ts';
 import { stay } from './staying.ts';
 
 export interface StepResult {
@@ -56,8 +57,11 @@ function gathering<T>(run: () => T): readonly [T, readonly Effect[]] {
 
 /** First snapshot and the effects of entering it. A throwing action is a bug and propagates. */
 export function start(machine: AnyStateMachine, input: unknown): Pick<StepResult, 'snapshot' | 'effects'> {
+  const begun = begin(machine, input);
+  if (begun !== undefined) return { snapshot: begun, effects: [] };
   const [snapshot, effects] = gathering(() => machine.getInitialSnapshot(inertScope, input) as AnyMachineSnapshot);
   assertActive(snapshot);
+  learnBeginning(machine, snapshot);
   return { snapshot, effects };
 }
 
