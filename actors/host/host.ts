@@ -3,6 +3,7 @@
  * through `submit`; everything that shows one shows what has been committed.
  */
 import type { AnyEventObject } from 'xstate';
+import { StoreError } from '../../persistence/errors.ts';
 import type { ActorAddress } from '../../persistence/tables/actors.ts';
 import { assertNoTransaction } from '../../persistence/transaction.ts';
 import type { Host, HostOptions, Limits } from './api.ts';
@@ -11,7 +12,7 @@ import { applyCall, type Call, type CallResult, type CallTools } from './call.ts
 import { createEffects } from './effects.ts';
 import { createFacades } from './facade.ts';
 import { type Fault, HostError } from './hostError.ts';
-import { createLoader, type Loaded } from './loader.ts';
+import { createLoader, type Loaded, loadMany } from './loader.ts';
 import type { CommitRecord } from './outcome.ts';
 import { prepare } from './prepare.ts';
 import { createReadModel } from './readModel.ts';
@@ -47,12 +48,28 @@ export function createHost(options: HostOptions): Host {
     const definition = Object.hasOwn(definitions, kind) ? definitions[kind] : undefined;
     if (definition === undefined) return undefined;
     const cached = cache.get({ kind, id });
-    if (cached !== undefined) return cached;
+    if (cached !== undefined || cache.isAbsent({ kind, id })) return cached;
     // The connection sees its own uncommitted rows; nobody outside may.
     assertNoTransaction('a look at a committed snapshot');
     const read = load(definition, id);
-    if (read !== undefined) cache.set(read);
+    if (read === undefined) cache.setAbsent({ kind, id });
+    else cache.set(read);
     return read;
+  }
+
+  function preload(kind: string, ids: readonly string[]): void {
+    const definition = Object.hasOwn(definitions, kind) ? definitions[kind] : undefined;
+    const unknown = [...new Set(ids)].filter((id) => cache.get({ kind, id }) === undefined && !cache.isAbsent({ kind, id }));
+    if (definition === undefined || unknown.length < 2) return;
+    assertNoTransaction('a look at committed snapshots');
+    try {
+      const { sound, absent } = loadMany(store, definition, unknown);
+      for (const actor of sound) cache.set(actor);
+      for (const id of absent) cache.setAbsent({ kind, id });
+    } catch (thrown) {
+      // A page that cannot be read keeps only those on it from being read, one by one.
+      if (!(thrown instanceof StoreError && thrown.code === 'store_corrupt')) throw thrown;
+    }
   }
 
   const submit = submitter({ store, protocol: options, onFault, failpoint, preparation, batcher, clock, ...limits });
@@ -82,9 +99,11 @@ export function createHost(options: HostOptions): Host {
       if (found === undefined) throw new HostError('unknown_actor', `there is no ${kind} ${id}`);
       return facades.get({ kind, id }, found.snapshot);
     },
+    preload,
     snapshotOf: (kind, id) => loaded({ kind, id })?.snapshot,
     versionOf: (kind, id) => loaded({ kind, id })?.version,
     linked: (kind, name, value) => store.links.find({ kind, name, value }, { limit: 1_000 }).map(({ id }) => id),
+    linkedAny: (kind, name, values) => store.links.carriersOf({ kind, name }, values),
     list: (kind, { link, ...filter } = {}) =>
       link ? store.links.find({ kind, ...link }, filter) : store.actors.list(kind, filter),
     onCommit(listener) {
