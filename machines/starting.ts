@@ -61,8 +61,11 @@ const isPlain = (machine: AnyStateMachine, { _nodes, children, historyValue }: A
   Object.keys(children).length === 0 &&
   Object.keys(historyValue).length === 0;
 
-const isEnteredSilently = ({ entry, invoke, initial, type }: AnyStateNode): boolean =>
-  entry.length === 0 && invoke.length === 0 && (initial?.actions?.length ?? 0) === 0 && type !== 'final';
+const isEnteredSilently = (node: AnyStateNode): boolean =>
+  node.entry.length === 0 &&
+  node.invoke.length === 0 &&
+  (node.initial?.actions?.length ?? 0) === 0 &&
+  node.type !== 'final';
 
 /** Many snapshots share it: whoever changed it in place would change all of them, and is stopped instead. */
 function frozen(first: AnyMachineSnapshot): AnyMachineSnapshot {
