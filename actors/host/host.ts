@@ -3,7 +3,6 @@
  * through `submit`; everything that shows one shows what has been committed.
  */
 import type { AnyEventObject } from 'xstate';
-import { StoreError } from '../../persistence/errors.ts';
 import type { ActorAddress } from '../../persistence/tables/actors.ts';
 import { assertNoTransaction } from '../../persistence/transaction.ts';
 import type { Host, HostOptions, Limits } from './api.ts';
@@ -12,8 +11,9 @@ import { applyCall, type Call, type CallResult, type CallTools } from './call.ts
 import { createEffects } from './effects.ts';
 import { createFacades } from './facade.ts';
 import { type Fault, HostError } from './hostError.ts';
-import { createLoader, type Loaded, loadMany } from './loader.ts';
+import { createLoader, type Loaded } from './loader.ts';
 import type { CommitRecord } from './outcome.ts';
+import { createPreload } from './preload.ts';
 import { prepare } from './prepare.ts';
 import { createReadModel } from './readModel.ts';
 import { createSnapshotCache } from './snapshotCache.ts';
@@ -57,21 +57,6 @@ export function createHost(options: HostOptions): Host {
     return read;
   }
 
-  function preload(kind: string, ids: readonly string[]): void {
-    const definition = Object.hasOwn(definitions, kind) ? definitions[kind] : undefined;
-    const unknown = [...new Set(ids)].filter((id) => cache.get({ kind, id }) === undefined && !cache.isAbsent({ kind, id }));
-    if (definition === undefined || unknown.length < 2) return;
-    assertNoTransaction('a look at committed snapshots');
-    try {
-      const { sound, absent } = loadMany(store, definition, unknown);
-      for (const actor of sound) cache.set(actor);
-      for (const id of absent) cache.setAbsent({ kind, id });
-    } catch (thrown) {
-      // A page that cannot be read keeps only those on it from being read, one by one.
-      if (!(thrown instanceof StoreError && thrown.code === 'store_corrupt')) throw thrown;
-    }
-  }
-
   const submit = submitter({ store, protocol: options, onFault, failpoint, preparation, batcher, clock, ...limits });
   const readModel = createReadModel(loaded, limits.cachedActors);
   const facades = createFacades({
@@ -99,7 +84,7 @@ export function createHost(options: HostOptions): Host {
       if (found === undefined) throw new HostError('unknown_actor', `there is no ${kind} ${id}`);
       return facades.get({ kind, id }, found.snapshot);
     },
-    preload,
+    preload: createPreload({ store, cache, definitions }),
     snapshotOf: (kind, id) => loaded({ kind, id })?.snapshot,
     versionOf: (kind, id) => loaded({ kind, id })?.version,
     linked: (kind, name, value) => store.links.find({ kind, name, value }, { limit: 1_000 }).map(({ id }) => id),

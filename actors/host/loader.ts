@@ -23,7 +23,7 @@ export interface Loaded extends ActorAddress {
 
 export type Load = (definition: HostedDefinition, id: string) => Loaded | undefined;
 
-type Tables = Pick<Store, 'actors' | 'links'>;
+export type Tables = Pick<Store, 'actors' | 'links'>;
 
 /** The returned function throws HostError with the code of what is wrong with the row. */
 export function createLoader(store: Tables): Load {
@@ -33,28 +33,8 @@ export function createLoader(store: Tables): Load {
   };
 }
 
-export interface LoadedMany {
-  readonly sound: readonly Loaded[];
-  /** Ids without a row. */
-  readonly absent: readonly string[];
-}
-
-/** Reads many together. Those with which something is wrong are in neither list: `Load` says what it is. */
-export function loadMany(store: Tables, definition: HostedDefinition, ids: readonly string[]): LoadedMany {
-  const rows = store.actors.readMany(definition.kind, ids);
-  const present = new Set(rows.map(({ id }) => id));
-  const sound = rows.flatMap((row) => {
-    try {
-      return row.intact ? [loadedOf(store, definition, row)] : [];
-    } catch (thrown) {
-      if (thrown instanceof HostError) return [];
-      throw thrown;
-    }
-  });
-  return { sound, absent: ids.filter((id) => !present.has(id)) };
-}
-
-function loadedOf(store: Tables, definition: HostedDefinition, row: ActorRow): Loaded {
+/** Throws HostError as `Load` does, for a row whose digest matches. */
+export function loadedOf(store: Tables, definition: HostedDefinition, row: ActorRow): Loaded {
   const { key, kind, id, version } = row;
   const snapshot = restore(definition, row, bringUp(definition, row));
   // An older row's links were made by an older function; only the table knows them.

@@ -158,17 +158,10 @@ export function createActorsTable(connection: Connection): ActorsTable {
         actor: (lastKey.get() as number) + 1,
         definition: definitionKey(row),
       };
-      const { changes } = insert.run(
-        key,
-        row.kind,
-        row.id,
-        definition,
-        row.version,
-        row.settled ? 1 : 0,
-        row.released ? 1 : 0,
-        row.snapshot,
-        digestOf({ ...row, key }),
-      );
+      const { kind, id, version, settled, released, snapshot } = row;
+      const digest = digestOf({ ...row, key });
+      const flags = [settled ? 1 : 0, released ? 1 : 0];
+      const { changes } = insert.run(key, kind, id, definition, version, ...flags, snapshot, digest);
       return changes === 1 ? key : undefined;
     },
     update(row, before) {
