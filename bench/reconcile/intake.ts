@@ -1,5 +1,5 @@
 /** Notes taken in, in batches of 100 that share a commit, against plain statements that write the same rows. */
-import { noting, type Observing, quantile, timed } from './measuring.ts';
+import { noting, type Observing, quantile, ratios, type Timing, timed } from './measuring.ts';
 import { plainRows } from './plainRows.ts';
 
 const batch = 100;
@@ -43,20 +43,21 @@ export async function measureIntake({ store, observer }: Observing, copyPath: st
 }
 
 interface Times {
-  readonly ours: number[];
-  readonly plain: number[];
+  readonly ours: Timing[];
+  readonly plain: Timing[];
 }
 
 function report(kind: Kind, { ours, plain }: Times): void {
-  const each = (values: readonly number[]) => {
-    const ms = quantile(values, 0.5);
-    return `${((batch * 1_000) / ms).toFixed(0)}/s (${((ms * 1_000) / batch).toFixed(1)} µs each)`;
+  const each = (timings: readonly Timing[]) => {
+    const of = (clock: keyof Timing) =>
+      quantile(
+        timings.map((one) => (one[clock] * 1_000) / batch),
+        0.5,
+      );
+    return `${(1e6 / of('wall')).toFixed(0)}/s (${of('wall').toFixed(1)} µs each, ${of('cpu').toFixed(1)} of the processor)`;
   };
-  const ratio = quantile(
-    ours.map((ms, at) => plain[at]! / ms),
-    0.5,
-  );
+  const { wall, cpu } = ratios(plain, ours);
   console.log(
-    `${kind} in batches of ${batch}: plain rows ${each(plain)}, notes ${each(ours)}, ratio ${ratio.toFixed(2)} (wanted 0.6)`,
+    `${kind} in batches of ${batch}: plain rows ${each(plain)}, notes ${each(ours)}, ratio ${wall} (wanted 0.6), of processor time ${cpu}`,
   );
 }

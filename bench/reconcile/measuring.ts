@@ -9,10 +9,32 @@ import { openStore } from '../../persistence/store.ts';
 
 export const clock = createSystemClock();
 
-export async function timed(work: () => unknown): Promise<number> {
+/** Processes that are looked at together. */
+export const batch = 64;
+
+/** In ms. On a busy machine the processor time is what can be compared; it leaves out the wait for the disk. */
+export interface Timing {
+  readonly wall: number;
+  readonly cpu: number;
+}
+
+export async function timed(work: () => unknown): Promise<Timing> {
+  const before = process.cpuUsage();
   const from = process.hrtime.bigint();
   await work();
-  return Number(process.hrtime.bigint() - from) / 1e6;
+  const wall = Number(process.hrtime.bigint() - from) / 1e6;
+  const { user, system } = process.cpuUsage(before);
+  return { wall, cpu: (user + system) / 1_000 };
+}
+
+/** Of pairs that were measured one right after the other. */
+export function ratios(above: readonly Timing[], below: readonly Timing[]) {
+  const of = (clock: keyof Timing) =>
+    quantile(
+      above.map((one, at) => one[clock] / below[at]![clock]),
+      0.5,
+    ).toFixed(2);
+  return { wall: of('wall'), cpu: of('cpu') };
 }
 
 export const quantile = (values: readonly number[], at: number): number =>
@@ -24,7 +46,7 @@ export function observing(directory: string) {
   const adapter = createLinuxAdapter({ installationId: store.installationId as never, pinLimit: 0 });
   const host = createHost({ ...protocol, store, clock });
   const pauses = { retryFirstMs: 1_000, retryLongestMs: 300_000, freshnessRowMs: 1_000 };
-  const parts = { host, store, clock, adapter, spoolDir: `${directory}/spool`, batch: 64, ...pauses };
+  const parts = { host, store, clock, adapter, spoolDir: `${directory}/spool`, batch, ...pauses };
   return { store, host, adapter, observer: createObserver(parts) };
 }
 

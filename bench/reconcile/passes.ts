@@ -1,21 +1,20 @@
 /**
- * One pass over observed runs that are due, from the store to the store, against a bare loop that opens, reads and closes
- * stat, status and stat of each process and parses nothing (ruling 32).
+ * One pass over observed runs that are due, from the store to the store, against a bare loop over the files
+ * that it reads (ruling 32).
  */
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { noting, type Observing, quantile, timed } from './measuring.ts';
+import { barePass } from '../observe/barePass.ts';
+import { batch, noting, type Observing, quantile, ratios, type Timing, timed } from './measuring.ts';
 
-const buffer = Buffer.allocUnsafe(4_096);
-function bareRead(path: string): void {
-  const fd = openSync(path, 'r');
-  readSync(fd, buffer, 0, buffer.length, null);
-  closeSync(fd);
-}
-
-const shown = (values: readonly number[]): string =>
-  `p50 ${quantile(values, 0.5).toFixed(2)} p95 ${quantile(values, 0.95).toFixed(2)}`;
+const shown = (timings: readonly Timing[]): string => {
+  const at = (part: number) =>
+    quantile(
+      timings.map(({ wall }) => wall),
+      part,
+    ).toFixed(2);
+  return `p50 ${at(0.5)} p95 ${at(0.95)}`;
+};
 
 /** The children of one shell, which ends with its input. */
 async function sleepers(count: number) {
@@ -45,21 +44,14 @@ export async function measurePasses({ adapter, observer }: Observing, processes:
   for (let at = 0; at < binds.length; at += 100) await observer.sink.take(binds.slice(at, at + 100));
   const bounds = { maxMs: 60_000, maxCount: 10 * processes };
   await observer.reconcile(bounds);
-  const [bare, ours]: [number[], number[]] = [[], []];
+  const [bare, ours]: [Timing[], Timing[]] = [[], []];
   for (let round = 0; round < rounds; round += 1) {
-    bare.push(
-      await timed(() => {
-        for (const pid of pids) for (const file of ['stat', 'status', 'stat']) bareRead(`/proc/${pid}/${file}`);
-      }),
-    );
+    bare.push(await timed(() => barePass(pids, batch)));
     ours.push(await timed(() => observer.reconcile(bounds)));
   }
   end();
-  const ratio = quantile(
-    ours.map((ms, at) => ms / bare[at]!),
-    0.5,
-  );
+  const { wall, cpu } = ratios(ours, bare);
   console.log(
-    `a pass over ${processes} due runs, ms: bare ${shown(bare)}, ours ${shown(ours)}, ratio ${ratio.toFixed(2)} (at most 1.5)`,
+    `a pass over ${processes} due runs, ms: bare ${shown(bare)}, ours ${shown(ours)}, ratio ${wall} (at most 1.5), of processor time ${cpu}`,
   );
 }
