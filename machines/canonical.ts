@@ -8,23 +8,34 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 /** Throws TypeError for what JSON cannot hold: a number that is not finite, a function, a bigint, a Date, a Map. */
 export function canonicalJson(value: unknown): string {
-  if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'string') return quoted(value);
+  if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new TypeError(`${value} has no JSON form`);
     return JSON.stringify(value);
   }
   if (Array.isArray(value))
     return `[${value.map((item) => (item === undefined ? 'null' : canonicalJson(item))).join(',')}]`;
-  if (typeof value === 'object' && isPlain(value)) {
-    const fields = value as Record<string, unknown>;
-    const parts: string[] = [];
-    for (const key of Object.keys(fields).sort()) {
-      if (fields[key] !== undefined) parts.push(`${JSON.stringify(key)}:${canonicalJson(fields[key])}`);
-    }
-    return `{${parts.join(',')}}`;
-  }
+  if (typeof value === 'object' && isPlain(value)) return canonicalFields(value as Record<string, unknown>);
   throw new TypeError(`a ${typeof value === 'object' ? value.constructor.name : typeof value} has no JSON form`);
 }
+
+/** Every event and every identity is spelt, so the text is put together as it comes, without a list of its parts. */
+function canonicalFields(fields: Record<string, unknown>): string {
+  let text = '{';
+  for (const key of Object.keys(fields).sort()) {
+    const value = fields[key];
+    if (value === undefined) continue;
+    if (text.length > 1) text += ',';
+    text += `${quoted(key)}:${canonicalJson(value)}`;
+  }
+  return `${text}}`;
+}
+
+/** What JSON writes as it is: printable ASCII without quotation mark and backslash. */
+const literal = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
+const quoted = (text: string): string => (literal.test(text) ? `"${text}"` : JSON.stringify(text));
 
 /** Anything else would be spelt by its fields and lose what it is: a Date has none at all. */
 function isPlain(value: object): boolean {

@@ -38,8 +38,17 @@ export const observationSchema = z.strictObject({
 });
 export type Observation = z.infer<typeof observationSchema>;
 
+/** An identity never changes, and every change of a run asks for its digest again. */
+const digests = new WeakMap<ProcessIdentity, string>();
+
 /** Digest under which an identity is bound to at most one run (I-06). */
-export const identityDigest = (identity: ProcessIdentity): string => canonicalDigest(identity);
+export function identityDigest(identity: ProcessIdentity): string {
+  const known = digests.get(identity);
+  if (known !== undefined) return known;
+  const digest = canonicalDigest(identity);
+  digests.set(identity, digest);
+  return digest;
+}
 
 /**
  * Whether two records name one process. Adapter evidence counts only where both have it: an older kernel, or an observer

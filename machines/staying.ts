@@ -3,7 +3,7 @@
  * and to enter: it copies the state, its tags and a wide context several times and takes five times as long. Everything
  * else is left to XState, and a test holds both to the same answer in every situation of every chart.
  */
-import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import type { MachineEvent } from './events/envelope.ts';
 
 /** The next snapshot, the given one where nothing takes the event, or undefined where XState has to work it out. */
@@ -12,18 +12,30 @@ export function stay(
   snapshot: AnyMachineSnapshot,
   event: MachineEvent,
 ): AnyMachineSnapshot | undefined {
-  if (hasEventless(machine)) return undefined;
+  if (isEventlessChart(machine)) return undefined;
   const transitions = machine.getTransitionData(snapshot, event);
   let context: object = snapshot.context;
-  for (const { target, actions } of transitions) {
-    if (target !== undefined) return undefined;
-    for (const action of actions) {
-      const assignment = assignmentOf(machine, action);
-      if (assignment === undefined) return undefined;
-      context = { ...context, ...assigned(assignment, { context, event }) };
-    }
+  for (const transition of transitions) {
+    const next = transition.target === undefined ? assignedBy(machine, transition, { context, event }) : undefined;
+    if (next === undefined) return undefined;
+    context = next;
   }
   return context === snapshot.context ? snapshot : ({ ...snapshot, context } as AnyMachineSnapshot);
+}
+
+/** The context after the assignments of a transition; undefined where it does anything else. */
+export function assignedBy(
+  machine: AnyStateMachine,
+  { actions }: Pick<AnyTransitionDefinition, 'actions'>,
+  { context: before, event }: AssignArgs,
+): object | undefined {
+  let context = before;
+  for (const action of actions) {
+    const assignment = assignmentOf(machine, action);
+    if (assignment === undefined) return undefined;
+    context = { ...context, ...assigned(assignment, { context, event }) };
+  }
+  return context;
 }
 
 interface AssignArgs {
@@ -48,7 +60,7 @@ function assigned(assignment: Assignment, args: AssignArgs): object {
 const eventless = new WeakMap<AnyStateMachine, boolean>();
 
 /** Where a condition alone may move a chart, every assignment may. */
-function hasEventless(machine: AnyStateMachine): boolean {
+export function isEventlessChart(machine: AnyStateMachine): boolean {
   let known = eventless.get(machine);
   if (known === undefined) {
     known = isEventless(machine.root);

@@ -9,6 +9,8 @@ import { sameJson } from './canonical.ts';
 import type { ActorDefinition, PersistedSnapshot } from './definition.ts';
 import { type Effect, type EffectType, isEffectType } from './effects.ts';
 import type { MachineEvent } from './events/envelope.ts';
+import { learnMove, move } from './moving.ts';
+import { begin, learnBeginning } from './starting.ts';
 import { stay } from './staying.ts';
 
 export interface StepResult {
@@ -56,8 +58,11 @@ function gathering<T>(run: () => T): readonly [T, readonly Effect[]] {
 
 /** First snapshot and the effects of entering it. A throwing action is a bug and propagates. */
 export function start(machine: AnyStateMachine, input: unknown): Pick<StepResult, 'snapshot' | 'effects'> {
+  const begun = begin(machine, input);
+  if (begun !== undefined) return { snapshot: begun, effects: [] };
   const [snapshot, effects] = gathering(() => machine.getInitialSnapshot(inertScope, input) as AnyMachineSnapshot);
   assertActive(snapshot);
+  learnBeginning(machine, snapshot);
   return { snapshot, effects };
 }
 
@@ -67,14 +72,25 @@ export function start(machine: AnyStateMachine, input: unknown): Pick<StepResult
  */
 export function step(machine: AnyStateMachine, snapshot: AnyMachineSnapshot, event: MachineEvent): StepResult {
   if (snapshot.status !== 'active') throw new SnapshotError('snapshot_not_active', `status is ${snapshot.status}`);
-  const [next, effects] = gathering(
-    () => stay(machine, snapshot, event) ?? (machine.transition(snapshot, event, inertScope) as AnyMachineSnapshot),
-  );
+  const quick = stay(machine, snapshot, event) ?? move(machine, snapshot, event);
+  const [next, effects] = quick ? [quick, []] : whole(machine, snapshot, event);
   // A matched transition that only names effects returns the same reference as well.
   if (next === snapshot && effects.length === 0) return { snapshot, effects, change: 'unmatched' };
   if (next.status === 'error')
     throw next.error instanceof Error ? next.error : new SnapshotError('snapshot_invalid', 'the step failed');
   return { snapshot: next, effects, change: effects.length > 0 || isDifferent(snapshot, next) ? 'changed' : 'noop' };
+}
+
+/** The step as XState makes it. */
+function whole(
+  machine: AnyStateMachine,
+  snapshot: AnyMachineSnapshot,
+  event: MachineEvent,
+): readonly [AnyMachineSnapshot, readonly Effect[]] {
+  const step = gathering(() => machine.transition(snapshot, event, inertScope) as AnyMachineSnapshot);
+  const [after, effects] = step;
+  if (after !== snapshot && effects.length === 0) learnMove(machine, snapshot, { event, after });
+  return step;
 }
 
 /** An assignment keeps the fields that it does not name, so hardly anything has to be compared. */

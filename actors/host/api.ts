@@ -28,10 +28,14 @@ export interface Host {
   applied(eventId: string): ReturnType<Store['dedup']['applied']>;
   /** Throws HostError `unknown_actor`, or why the stored actor cannot be read. */
   actor(kind: string, id: string): DurableActorRef;
+  /** Reads together what somebody is about to ask for one by one; at most as many as are kept (`cachedSnapshots`). */
+  preload(kind: string, ids: readonly string[]): void;
   snapshotOf(kind: string, id: string): AnyMachineSnapshot | undefined;
   versionOf(kind: string, id: string): number | undefined;
   /** Ids of the first 1 000 actors of `kind` that carry the link, oldest first; `list` pages and filters. */
   linked(kind: string, linkName: string, value: string): readonly string[];
+  /** As `linked`, for many values at once; a value that nobody carries is left out. */
+  linkedAny(kind: string, linkName: string, values: readonly string[]): ReadonlyMap<string, readonly string[]>;
   list(kind: string, filter?: ListFilter): readonly ActorSummary[];
   /** Called after each commit with what it journaled, in order. Returns how to stop. */
   onCommit(listener: (records: readonly CommitRecord[]) => void): () => void;

@@ -125,7 +125,8 @@ function transact(
   isCareful: boolean,
 ): WorkingSet {
   return store.write(() => {
-    const set = createWorkingSet({ cache, load, lastPosition: store.journal.lastPosition(), isCareful });
+    const lastPosition = store.journal.lastPosition();
+    const set = createWorkingSet({ cache, load, lastPosition, actors: store.actors, isCareful });
     for (const job of jobs) job.apply(set);
     failpoint('before_commit');
     return set;

@@ -143,6 +143,10 @@ interface Accepted {
   readonly proposal: Proposal;
 }
 
+interface Changed extends Accepted {
+  readonly change: ActorChange;
+}
+
 function write(tools: DeliveryTools, set: WorkingSet, accepted: Accepted): Delivered {
   const { store, failpoint } = tools;
   const { before, prepared } = accepted.target;
@@ -150,7 +154,7 @@ function write(tools: DeliveryTools, set: WorkingSet, accepted: Accepted): Deliv
   const { envelope, text, payloadDigest } = prepared;
   const { actor, eventId, type } = envelope;
   const change = outcome === 'changed' ? changeOf(accepted) : undefined;
-  const loaded = change === undefined ? (before as Loaded) : writeActor(tools, accepted, change);
+  const loaded = change === undefined ? (before as Loaded) : writeActor(tools, set, { ...accepted, change });
   const position = set.nextPosition();
   store.journal.insert({ position, actorKey: loaded.key, eventId, type, outcome, version, envelope: text });
   failpoint('after_journal_insert', type);
@@ -174,9 +178,9 @@ function write(tools: DeliveryTools, set: WorkingSet, accepted: Accepted): Deliv
 
 const isOver = ({ settled, released }: Loaded['traits']): boolean => settled && released;
 
-function writeActor({ store, protocol }: DeliveryTools, accepted: Accepted, change: ActorChange): Loaded {
-  const { definition, before, prepared } = accepted.target;
-  const { snapshot, version } = accepted.proposal;
+function writeActor({ store, protocol }: DeliveryTools, set: WorkingSet, changed: Changed): Loaded {
+  const { definition, before, prepared } = changed.target;
+  const { snapshot, version } = changed.proposal;
   const { kind, id } = prepared.envelope.actor;
   const traits = {
     definitionVersion: definition.version,
@@ -185,9 +189,9 @@ function writeActor({ store, protocol }: DeliveryTools, accepted: Accepted, chan
     released: definition.isReleased(snapshot),
   };
   const row = { kind, id, version, snapshot: JSON.stringify(toPersisted(definition, snapshot)), ...traits };
-  const binding = protocol.bindingOf?.(change);
+  const binding = protocol.bindingOf?.(changed.change);
   const writeRows = (): number => {
-    if (before === undefined) return store.actors.insert(row);
+    if (before === undefined) return inserted(store.actors.insert(row, set.keysFor(row)));
     if (!store.actors.update({ ...row, key: before.key }, before.traits)) throw new VersionConflict();
     if (binding !== undefined) bind(store, before.key, { ...binding, eventId: prepared.envelope.eventId });
     return before.key;
@@ -195,6 +199,12 @@ function writeActor({ store, protocol }: DeliveryTools, accepted: Accepted, chan
   // Two writes that may be refused: a relay that fails between them must not leave the first behind.
   const key = binding === undefined ? writeRows() : store.savepoint(writeRows);
   return { kind, id, key, version, snapshot, links: definition.links(snapshot), traits };
+}
+
+/** There is a row already, of which nothing was known here. */
+function inserted(key: number | undefined): number {
+  if (key === undefined) throw new VersionConflict();
+  return key;
 }
 
 function changeOf({ target: { definition, before, prepared }, proposal: { snapshot } }: Accepted): ActorChange {

@@ -13,6 +13,7 @@ import { createFacades } from './facade.ts';
 import { type Fault, HostError } from './hostError.ts';
 import { createLoader, type Loaded } from './loader.ts';
 import type { CommitRecord } from './outcome.ts';
+import { createPreload } from './preload.ts';
 import { prepare } from './prepare.ts';
 import { createReadModel } from './readModel.ts';
 import { createSnapshotCache } from './snapshotCache.ts';
@@ -47,11 +48,12 @@ export function createHost(options: HostOptions): Host {
     const definition = Object.hasOwn(definitions, kind) ? definitions[kind] : undefined;
     if (definition === undefined) return undefined;
     const cached = cache.get({ kind, id });
-    if (cached !== undefined) return cached;
+    if (cached !== undefined || cache.isAbsent({ kind, id })) return cached;
     // The connection sees its own uncommitted rows; nobody outside may.
     assertNoTransaction('a look at a committed snapshot');
     const read = load(definition, id);
-    if (read !== undefined) cache.set(read);
+    if (read === undefined) cache.setAbsent({ kind, id });
+    else cache.set(read);
     return read;
   }
 
@@ -82,9 +84,11 @@ export function createHost(options: HostOptions): Host {
       if (found === undefined) throw new HostError('unknown_actor', `there is no ${kind} ${id}`);
       return facades.get({ kind, id }, found.snapshot);
     },
+    preload: createPreload({ store, cache, definitions }),
     snapshotOf: (kind, id) => loaded({ kind, id })?.snapshot,
     versionOf: (kind, id) => loaded({ kind, id })?.version,
     linked: (kind, name, value) => store.links.find({ kind, name, value }, { limit: 1_000 }).map(({ id }) => id),
+    linkedAny: (kind, name, values) => store.links.carriersOf({ kind, name }, values),
     list: (kind, { link, ...filter } = {}) =>
       link ? store.links.find({ kind, ...link }, filter) : store.actors.list(kind, filter),
     onCommit(listener) {

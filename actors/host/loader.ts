@@ -23,19 +23,25 @@ export interface Loaded extends ActorAddress {
 
 export type Load = (definition: HostedDefinition, id: string) => Loaded | undefined;
 
+export type Tables = Pick<Store, 'actors' | 'links'>;
+
 /** The returned function throws HostError with the code of what is wrong with the row. */
-export function createLoader(store: Pick<Store, 'actors' | 'links'>): Load {
+export function createLoader(store: Tables): Load {
   return (definition, id) => {
     const row = readRow(store, { kind: definition.kind, id });
-    if (row === undefined) return undefined;
-    const { key, kind, version } = row;
-    const snapshot = restore(definition, row, bringUp(definition, row));
-    // An older row's links were made by an older function; only the table knows them.
-    const links = row.definitionVersion === definition.version ? definition.links(snapshot) : store.links.of(key);
-    const { definitionVersion, structuralHash, settled, released } = row;
-    const traits = { definitionVersion, structuralHash, settled, released };
-    return { kind, id, key, version, snapshot, links, traits };
+    return row && loadedOf(store, definition, row);
   };
+}
+
+/** Throws HostError as `Load` does, for a row whose digest matches. */
+export function loadedOf(store: Tables, definition: HostedDefinition, row: ActorRow): Loaded {
+  const { key, kind, id, version } = row;
+  const snapshot = restore(definition, row, bringUp(definition, row));
+  // An older row's links were made by an older function; only the table knows them.
+  const links = row.definitionVersion === definition.version ? definition.links(snapshot) : store.links.of(key);
+  const { definitionVersion, structuralHash, settled, released } = row;
+  const traits = { definitionVersion, structuralHash, settled, released };
+  return { kind, id, key, version, snapshot, links, traits };
 }
 
 function readRow(store: Pick<Store, 'actors'>, address: ActorAddress): ActorRow | undefined {

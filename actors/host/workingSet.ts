@@ -2,7 +2,7 @@
  * What the open transaction has changed so far. It shadows the cache of committed snapshots, so that nothing uncommitted
  * can be seen outside, and it can be taken back to a mark when a call is rolled back to its savepoint.
  */
-import type { ActorAddress } from '../../persistence/tables/actors.ts';
+import type { ActorAddress, ActorKeys, ActorsTable, Chart } from '../../persistence/tables/actors.ts';
 import type { NewEffectRow } from '../../persistence/tables/outbox.ts';
 import type { Load, Loaded } from './loader.ts';
 import type { CommitRecord } from './outcome.ts';
@@ -28,6 +28,8 @@ export interface WorkingSet {
   /** Drops what is believed about an actor whose row turned out to be different. */
   forget(address: ActorAddress): void;
   nextPosition(): number;
+  /** Keys for the row of an actor that is created. */
+  keysFor(chart: Chart): ActorKeys;
   addRecord(record: CommitRecord): void;
   addEffect(effect: NewEffectRow, actor: ActorAddress): void;
   mark(): Mark;
@@ -42,11 +44,15 @@ export interface WorkingSetParts {
   readonly cache: SnapshotCache;
   readonly load: Load;
   readonly lastPosition: number;
+  readonly actors: Pick<ActorsTable, 'lastKey' | 'definitionKey'>;
   readonly isCareful: boolean;
 }
 
-export function createWorkingSet({ cache, load, lastPosition, isCareful }: WorkingSetParts): WorkingSet {
+export function createWorkingSet({ cache, load, lastPosition, actors, isCareful }: WorkingSetParts): WorkingSet {
   let position = lastPosition;
+  // Asked for once in a transaction, and again after a part of it was rolled back, because rows may have gone with it.
+  let lastActor: number | undefined;
+  const definitionKeys = new Map<string, number>();
   const current = new Map<string, Loaded>();
   const puts: Array<readonly [key: string, previous: Loaded | undefined]> = [];
   const records: CommitRecord[] = [];
@@ -60,6 +66,7 @@ export function createWorkingSet({ cache, load, lastPosition, isCareful }: Worki
       const address = { kind: definition.kind, id };
       const known = current.get(addressKey(address)) ?? cache.get(address);
       if (known !== undefined) return known;
+      if (cache.isAbsent(address)) return undefined;
       const loaded = load(definition, id);
       if (loaded !== undefined) cache.set(loaded);
       return loaded;
@@ -77,11 +84,19 @@ export function createWorkingSet({ cache, load, lastPosition, isCareful }: Worki
       position += 1;
       return position;
     },
+    keysFor(chart) {
+      const definition = definitionKeys.get(chart.kind) ?? actors.definitionKey(chart);
+      definitionKeys.set(chart.kind, definition);
+      lastActor = (lastActor ?? actors.lastKey()) + 1;
+      return { actor: lastActor, definition };
+    },
     addRecord: (record) => void records.push(record),
     addEffect: (effect, actor) => void effects.push({ ...effect, actor }),
     mark: () => ({ position, records: records.length, effects: effects.length, puts: puts.length }),
     rollBack(to) {
       position = to.position;
+      lastActor = undefined;
+      definitionKeys.clear();
       records.length = to.records;
       effects.length = to.effects;
       while (puts.length > to.puts) {

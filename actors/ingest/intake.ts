@@ -3,6 +3,8 @@
  * submitted without waiting for each other, so that they share a commit; what a later one has to know of an earlier one
  * is kept beside the store until then. The same note again, or the same fact in another note, changes nothing (JRN-05).
  */
+import { identityDigest, type ProcessIdentity } from '../../machines/identity.ts';
+import type { RunId } from '../../machines/ids.ts';
 import type { Note, Place } from '../../machines/note.ts';
 import type { Host } from '../host/api.ts';
 import type { Outcome } from '../host/outcome.ts';
@@ -11,7 +13,7 @@ import { intact } from '../runtime/actorAccess.ts';
 import { firstRefusal } from '../runtime/submission.ts';
 import { type BootClock, isOfThisMachine } from './boots.ts';
 import { runIdOf } from './names.ts';
-import { type KnownRun, type Placing, type Told, told } from './telling.ts';
+import { identityOf, type KnownRun, type Placing, told } from './telling.ts';
 
 export interface IntakeOptions {
   readonly host: Host;
@@ -24,7 +26,7 @@ export interface IntakeOptions {
 
 export interface NoteOutcome {
   readonly note: Note;
-  readonly runId: string;
+  readonly runId: RunId;
   readonly outcome: 'changed' | 'noop' | 'duplicate' | 'rejected';
   /** Why it was rejected; nothing of it is in force then. */
   readonly reason?: string;
@@ -39,24 +41,41 @@ export class Intake {
 
   /** In order; one outcome for each. Rejects with StoreError or HostError when the store took nothing of the last ones. */
   async take(notes: readonly Note[]): Promise<readonly NoteOutcome[]> {
-    let batch = new Batch(this.#options);
+    const { host, installationId, adapter } = this.#options;
+    const about = notes.map((note) => {
+      const { producer, run } = note;
+      return { note, runId: runIdOf({ installationId, producer, run }), identity: identityOf(note, adapter) };
+    });
+    host.preload(
+      'run',
+      about.map(({ runId }) => runId),
+    );
+    let batch = new Batch(this.#options, about);
     const outcomes: Promise<NoteOutcome>[] = [];
-    for (const note of notes) {
-      const { outcome, isPlacing } = batch.submit(note);
+    for (const [at, one] of about.entries()) {
+      const { outcome, isPlacing } = batch.submit(one);
       outcomes.push(outcome);
       if (!isPlacing) continue;
       // A directory that is new is found by those that come after it only once it is committed.
       await Promise.all(outcomes);
-      batch = new Batch(this.#options);
+      batch = new Batch(this.#options, about.slice(at + 1));
     }
-    return Promise.all(outcomes.map((outcome) => outcome.then((one) => this.#again(one))));
+    const taken = await Promise.all(outcomes);
+    return Promise.all(taken.map((outcome, at) => this.#again(outcome, about[at]!)));
   }
 
   /** What relied on a call that was refused is asked again, knowing what has been committed. */
-  #again(outcome: NoteOutcome): NoteOutcome | Promise<NoteOutcome> {
+  #again(outcome: NoteOutcome, about: About): NoteOutcome | Promise<NoteOutcome> {
     if (outcome.reason !== 'unknown_actor') return outcome;
-    return new Batch(this.#options).submit(outcome.note).outcome;
+    return new Batch(this.#options, [about]).submit(about).outcome;
   }
+}
+
+interface About {
+  readonly note: Note;
+  readonly runId: RunId;
+  /** The process that the note binds. */
+  readonly identity: ProcessIdentity | undefined;
 }
 
 interface Submitted {
@@ -69,15 +88,18 @@ interface Submitted {
 class Batch {
   readonly #options: IntakeOptions;
   readonly #runs = new Map<string, KnownRun>();
-  readonly #bound = new Map<string, string>();
+  /** Digest of a process → runs that it is bound to. */
+  readonly #bound: Map<string, readonly string[]>;
 
-  constructor(options: IntakeOptions) {
+  /** Whoever has one of these processes is asked for here, at once; nothing is committed before they are submitted. */
+  constructor(options: IntakeOptions, about: readonly About[]) {
     this.#options = options;
+    const digests = about.flatMap(({ identity }) => (identity ? [identityDigest(identity)] : []));
+    this.#bound = new Map(digests.length > 0 ? options.host.linkedAny('run', 'identity', digests) : []);
   }
 
-  submit(note: Note): Submitted {
-    const { host, installationId, adapter, clock, placingOf } = this.#options;
-    const runId = runIdOf({ installationId, producer: note.producer, run: note.run });
+  submit({ note, runId, identity }: About): Submitted {
+    const { host, installationId, clock, placingOf } = this.#options;
     const refused = (reason: string): Submitted => ({
       outcome: Promise.resolve({ note, runId, outcome: 'rejected', reason }),
       isPlacing: false,
@@ -87,10 +109,11 @@ class Batch {
     const known = this.#known(runId);
     if (known === 'corrupt') return refused('actor_corrupt');
     const placing = 'place' in note && note.place !== null ? placingOf(note.place, note) : undefined;
-    const meaning = told(note, { installationId, runId, adapter, known, placing });
-    if (meaning.identity !== undefined && this.#isTaken(meaning.identity, runId)) return refused('identity_conflict');
-    const outcome = host.submit(meaning.drafts).then((outcomes) => ({ note, runId, ...summary(outcomes) }));
-    this.#remember(meaning);
+    if (identity !== undefined && this.#isTaken(identity, runId)) return refused('identity_conflict');
+    const { drafts, after } = told(note, { installationId, runId, identity, known, placing });
+    const outcome = host.submit(drafts).then((outcomes) => ({ note, runId, ...summary(outcomes) }));
+    this.#runs.set(runId, after);
+    if (identity !== undefined) this.#bound.set(identityDigest(identity), [runId]);
     return { outcome, isPlacing: (placing?.drafts.length ?? 0) > 0 };
   }
 
@@ -102,16 +125,8 @@ class Batch {
   }
 
   /** One process is at most one run (RUN-02, I-06). */
-  #isTaken(identity: string, runId: string): boolean {
-    const owner = this.#bound.get(identity);
-    return [...(owner ? [owner] : []), ...this.#options.host.linked('run', 'identity', identity)].some(
-      (id) => id !== runId,
-    );
-  }
-
-  #remember({ runId, after, identity }: Told): void {
-    this.#runs.set(runId, after);
-    if (identity !== undefined) this.#bound.set(identity, runId);
+  #isTaken(identity: ProcessIdentity, runId: string): boolean {
+    return (this.#bound.get(identityDigest(identity)) ?? []).some((id) => id !== runId);
   }
 }
 

@@ -28,7 +28,8 @@ export interface Telling {
   readonly installationId: string;
   /** Of the run that the note is about (names.ts). */
   readonly runId: RunId;
-  readonly adapter: Pick<LinuxAdapter, 'identityFrom'>;
+  /** The process that the note binds (`identityOf`); undefined for every other note. */
+  readonly identity: ProcessIdentity | undefined;
   /** Undefined: nothing is known of the run. */
   readonly known: KnownRun | undefined;
   /** Undefined where the note names no place. */
@@ -44,18 +45,14 @@ export interface Told {
   readonly drafts: readonly Draft[];
   /** What is known of the run once the drafts are committed. */
   readonly after: KnownRun;
-  /** Digest of the process that the note binds. */
-  readonly identity: string | undefined;
 }
 
-export function told(note: Note, { installationId, runId, adapter, known, placing }: Telling): Told {
-  const identity = note.type === 'run.bind' ? identityOf(note, adapter) : undefined;
+export function told(note: Note, { installationId, runId, identity, known, placing }: Telling): Told {
   const about: About = { note, runId, placing, retryOf: retryOf(note, installationId) };
   return {
     runId,
     drafts: [...(known ? placed(about, known) : created(about)), ...stated(note, runId, identity)],
     after: { generationId: known?.generationId ?? placeOf(placing) },
-    identity: identity && identityDigest(identity),
   };
 }
 
@@ -145,10 +142,10 @@ function stated(note: Note, runId: RunId, identity: ProcessIdentity | undefined)
   return [draft('exit.reported', { to: ['run', runId], payload, by })];
 }
 
-/** The launcher read it while the process lived (ID-07). */
-function identityOf(
-  { process: { pid, start, uid, pidns, timens, pidfs }, at: { bootId } }: Extract<Note, { type: 'run.bind' }>,
-  adapter: Telling['adapter'],
-): ProcessIdentity {
+/** The process that a note binds. The launcher read it while the process lived (ID-07). */
+export function identityOf(note: Note, adapter: Pick<LinuxAdapter, 'identityFrom'>): ProcessIdentity | undefined {
+  if (note.type !== 'run.bind') return undefined;
+  const { pid, start, uid, pidns, timens, pidfs } = note.process;
+  const { bootId } = note.at;
   return adapter.identityFrom({ bootId, pidns, timens, uid }, { pid, start, pidfs });
 }

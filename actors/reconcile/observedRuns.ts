@@ -4,6 +4,7 @@
  * with a growing pause, which outlives the process that made it (OBS-04, OBS-11, OBS-12, RET-01).
  */
 import { dueLink } from '../../machines/run.ts';
+import type { Moment } from '../../persistence/clock.ts';
 import type { Store } from '../../persistence/store.ts';
 import type { Freshness } from '../../persistence/tables/freshness.ts';
 import type { Host } from '../host/api.ts';
@@ -48,7 +49,7 @@ const idOf = (key: string): string => key.slice(width + 1);
 const by = 'reconciler';
 
 export function createObservedRuns(parts: ObservedRunsParts): ObservedRuns {
-  const { host, store, clock } = parts;
+  const { host, store } = parts;
   const nextId = createSequence(store);
   const rows = new FreshnessRows(parts);
   let paused = 0;
@@ -58,7 +59,9 @@ export function createObservedRuns(parts: ObservedRunsParts): ObservedRuns {
     let after = cursor === null ? 0 : rowOf(cursor);
     while (found.length < limit) {
       const page = host.list('run', { link: { name: dueLink, value: 'observe' }, after, limit: limit - found.length });
-      for (const { key, id } of page) found.push(...dueOf(key, id));
+      const pausing = rows.pausing(page.map(({ key }) => key));
+      paused += pausing.size;
+      for (const { key, id } of page) if (!pausing.has(key)) found.push(...dueOf(key, id));
       const last = page.at(-1);
       if (last === undefined) break;
       after = last.key;
@@ -67,10 +70,6 @@ export function createObservedRuns(parts: ObservedRunsParts): ObservedRuns {
   }
 
   function dueOf(row: number, runId: string): DueProcess[] {
-    if (isPausing(rows.of(row), clock)) {
-      paused += 1;
-      return [];
-    }
     const run = intact(host, 'run', runId);
     const identity = run === 'corrupt' ? null : (run?.context.identity ?? null);
     return identity === null ? [] : [{ key: keyOf(row, runId), request: { identity } }];
@@ -80,7 +79,7 @@ export function createObservedRuns(parts: ObservedRunsParts): ObservedRuns {
     const drafts = observed.flatMap((one) => processDrafts({ host, nextId }, idOf(one.key), one));
     // Each for itself: a record that has changed meanwhile refuses its own sample (CONC-03).
     await Promise.all(drafts.map((single) => host.submit([single])));
-    for (const one of observed) rows.saw(one);
+    rows.saw(observed);
     rows.flushWhenDue();
   }
 
@@ -125,19 +124,36 @@ class FreshnessRows {
     this.#flushedMonoMs = parts.clock.monoMs();
   }
 
-  of(row: number): Freshness | undefined {
-    return this.#pending.get(row) ?? this.#parts.store.freshness.of(row);
+  /** Which of these pause after an unknown. */
+  pausing(rows: readonly number[]): ReadonlySet<number> {
+    const { store, clock } = this.#parts;
+    const stored = store.freshness.pausing(rows);
+    return new Set(rows.filter((row) => isPausing(this.#pending.get(row) ?? stored.get(row), clock)));
   }
 
-  saw({ key, sample: { result, reason } }: Observed): void {
-    const { clock, retryFirstMs, retryLongestMs } = this.#parts;
-    const { wallMs, monoMs, bootId } = clock.now();
-    const row = rowOf(key);
-    const isUnknown = result === 'unknown';
-    const failures = isUnknown ? (this.of(row)?.failures ?? 0) + 1 : 0;
+  /** All at this moment, so that those of which the same is to be said share one row. */
+  saw(observed: readonly Observed[]): void {
+    const at = this.#parts.clock.now();
+    const shared = new Map<string, Freshness>();
+    for (const { key, sample } of observed) {
+      const row = rowOf(key);
+      const failures = sample.result === 'unknown' ? this.#failuresOf(row) + 1 : 0;
+      const name = `${sample.result} ${sample.reason} ${failures}`;
+      const seen = shared.get(name) ?? this.#freshness(sample, failures, at);
+      shared.set(name, seen);
+      this.#pending.set(row, seen);
+    }
+  }
+
+  #failuresOf(row: number): number {
+    return (this.#pending.get(row) ?? this.#parts.store.freshness.of(row))?.failures ?? 0;
+  }
+
+  #freshness({ result, reason }: Observed['sample'], failures: number, at: Moment): Freshness {
+    const { retryFirstMs, retryLongestMs } = this.#parts;
     const pauseMs = pauseAfter(failures, { firstMs: retryFirstMs, longestMs: retryLongestMs });
-    const retryMonoMs = isUnknown ? Math.ceil(monoMs + pauseMs) : null;
-    this.#pending.set(row, { result, reason, bootId, monoMs, wallMs, failures, retryMonoMs });
+    const retryMonoMs = failures > 0 ? Math.ceil(at.monoMs + pauseMs) : null;
+    return { result, reason, ...at, failures, retryMonoMs };
   }
 
   flushWhenDue(): void {
@@ -149,8 +165,14 @@ class FreshnessRows {
     const { store, clock } = this.#parts;
     this.#flushedMonoMs = clock.monoMs();
     if (this.#pending.size === 0 && also === undefined) return;
+    const alike = new Map<Freshness, number[]>();
+    for (const [row, seen] of this.#pending) {
+      const rows = alike.get(seen);
+      if (rows === undefined) alike.set(seen, [row]);
+      else rows.push(row);
+    }
     store.write(() => {
-      for (const [row, seen] of this.#pending) store.freshness.put(row, seen);
+      for (const [seen, rows] of alike) store.freshness.put(rows, seen);
       also?.();
     });
     this.#pending.clear();

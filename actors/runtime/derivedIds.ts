@@ -1,5 +1,5 @@
 /** Ids that follow from what they name, so that whoever repeats the same thing names the same actor. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
@@ -13,6 +13,8 @@ export interface IdRequest {
 }
 
 export function derivedId<Id extends string>({ letter, digits, of }: IdRequest): Id {
-  const digest = createHash('sha256').update(of.join('\0')).digest();
-  return (letter + Array.from(digest.subarray(0, digits), (byte) => alphabet[byte & 31]).join('')) as Id;
+  const digest = hash('sha256', of.join('\0'), 'hex');
+  let id = letter;
+  for (let at = 0; at < digits; at += 1) id += alphabet[Number.parseInt(digest.slice(2 * at, 2 * at + 2), 16) & 31];
+  return id as Id;
 }

@@ -7,7 +7,6 @@
  * per batch) into one buffer and parses nothing; target: the adapter takes at most 1.5 times as long.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
@@ -18,33 +17,11 @@ import { probeExistence } from '../../actors/observe/linux/probe.ts';
 import { observations$ } from '../../actors/observe/streams/observations.ts';
 import type { ProcessIdentity } from '../../machines/identity.ts';
 import { installationIdSchema } from '../../machines/ids.ts';
+import { barePass } from './barePass.ts';
 
 const processes = Number(process.argv[2] ?? 1_000);
 const rounds = Number(process.argv[3] ?? 31);
 const BATCH = 64;
-
-const CONTEXT_FILES = ['mountinfo', 'status'].map((name) => `/proc/self/${name}`);
-CONTEXT_FILES.push('/proc/sys/kernel/random/boot_id', '/proc/sys/kernel/pid_max');
-const CONTEXT_LINKS = ['/proc/self', '/proc/self/ns/pid', '/proc/self/ns/time'];
-
-const buffer = Buffer.allocUnsafe(4_096);
-function bareRead(path: string): void {
-  const fd = openSync(path, 'r');
-  readSync(fd, buffer, 0, buffer.length, null);
-  closeSync(fd);
-}
-
-function barePass(pids: readonly number[]): void {
-  for (let from = 0; from < pids.length; from += BATCH) {
-    for (const path of CONTEXT_FILES) bareRead(path);
-    for (const path of CONTEXT_LINKS) readlinkSync(path);
-    for (const pid of pids.slice(from, from + BATCH)) {
-      bareRead(`/proc/${pid}/stat`);
-      bareRead(`/proc/${pid}/status`);
-      bareRead(`/proc/${pid}/stat`);
-    }
-  }
-}
 
 interface Timing {
   readonly wallMs: number;
@@ -123,7 +100,7 @@ try {
   for (const identity of identities) pinning.pin(identity);
   const lanePass = lane(identities);
   const contenders: Record<string, () => unknown> = {
-    bare: () => barePass(pids),
+    bare: () => barePass(pids, BATCH),
     adapter: () => adapterPass(adapter, identities),
     lane: lanePass,
     pinned: () => adapterPass(pinning, identities),

@@ -10,7 +10,7 @@ import { fromApi } from '../failure.ts';
 export async function record(places: Places, report: AcceptanceReport): Promise<boolean> {
   if (!existsSync(join(places.stateDir, 'custody.db'))) return false;
   const { client } = await ensureServing(places);
-  const reply = await client.call('acceptance.record', { report });
+  const reply = await client.call('acceptance.record', { report } as object);
   if (!reply.ok) throw fromApi(reply.error);
   return true;
 }

@@ -32,6 +32,15 @@ export interface ActorRow extends ActorSummary {
 /** What changes rarely, and is indexed or refers to another table. */
 export type ActorTraits = Pick<ActorRow, 'definitionVersion' | 'structuralHash' | 'settled' | 'released'>;
 
+/** A version of a chart, as rows name it. */
+export type Chart = Pick<ActorRow, 'kind' | 'definitionVersion' | 'structuralHash'>;
+
+export interface ActorKeys {
+  /** Greater than every key there is. */
+  readonly actor: number;
+  readonly definition: number;
+}
+
 export interface ActorFilter extends Page {
   readonly settled?: boolean;
   readonly released?: boolean;
@@ -40,12 +49,20 @@ export interface ActorFilter extends Page {
 export interface ActorsTable {
   /** Throws CorruptRowError when the digest does not match. */
   read(address: ActorAddress): ActorRow | undefined;
+  /** As `read`, for many of a kind in one statement and without an error: `intact` tells whether the digest matches. */
+  readMany(kind: string, ids: readonly string[]): ReadonlyArray<ActorRow & { readonly intact: boolean }>;
   /** The row as it is, for the full check: `intact` tells whether its digest matches. */
   inspect(after: number, limit: number): ReadonlyArray<ActorRow & { readonly intact: boolean }>;
   keyOf(address: ActorAddress): number | undefined;
   /** The newest key; 0 while there is no actor. */
   lastKey(): number;
-  insert(row: Omit<ActorRow, 'key'>): number;
+  /** The row of a version of a chart; made where there is none. */
+  definitionKey(chart: Chart): number;
+  /**
+   * Answers with the row's key, or undefined where the actor exists. `keys` are those that the caller knows already, in
+   * this very transaction; whatever it does not give is asked for.
+   */
+  insert(row: Omit<ActorRow, 'key'>, keys?: ActorKeys): number | undefined;
   /**
    * Replaces the row of `row.key` if it is still at version `row.version - 1`; false when it is not. `before` says what
    * the row holds; where definition and flags stay, their indexes are left alone.
@@ -96,6 +113,8 @@ export function createActorsTable(connection: Connection): ActorsTable {
   const prepare = statementCache(connection);
   const from = `SELECT ${columns} FROM actors a JOIN definitions d USING (definition)`;
   const read = prepare(`${from} WHERE a.kind = ? AND a.id = ?`);
+  const readMany = prepare(`SELECT ${columns} FROM json_each(?) wanted CROSS JOIN actors a
+    ON a.kind = ? AND a.id = wanted.value JOIN definitions d USING (definition)`);
   const inspect = prepare(`${from} WHERE a.actor > ? ORDER BY a.actor LIMIT ?`);
   const keyOf = prepare('SELECT actor FROM actors WHERE kind = ? AND id = ?').pluck();
   const lastKey = prepare('SELECT coalesce(max(actor), 0) FROM actors').pluck();
@@ -107,16 +126,16 @@ export function createActorsTable(connection: Connection): ActorsTable {
     'SELECT id FROM actors WHERE kind = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?',
   ).pluck();
   const insert = prepare(`INSERT INTO actors (actor, kind, id, definition, version, settled, released, snapshot, digest)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO NOTHING`);
   const update =
     prepare(`UPDATE actors SET definition = ?, version = ?, settled = ?, released = ?, snapshot = ?, digest = ?
     WHERE actor = ? AND version = ?`);
 
   const advance = prepare('UPDATE actors SET version = ?, snapshot = ?, digest = ? WHERE actor = ? AND version = ?');
 
-  function definitionOf(row: Omit<ActorRow, 'key'>): number {
-    const found = findDefinition.get(row.kind, row.definitionVersion, row.structuralHash) as number | undefined;
-    return found ?? Number(addDefinition.run(row.kind, row.definitionVersion, row.structuralHash).lastInsertRowid);
+  function definitionKey({ kind, definitionVersion, structuralHash }: Chart): number {
+    const found = findDefinition.get(kind, definitionVersion, structuralHash) as number | undefined;
+    return found ?? Number(addDefinition.run(kind, definitionVersion, structuralHash).lastInsertRowid);
   }
 
   return {
@@ -129,23 +148,21 @@ export function createActorsTable(connection: Connection): ActorsTable {
       if (!intact) throw new CorruptRowError(`${kind} ${id}`);
       return row;
     },
+    readMany: (kind, ids) => (readMany.all(JSON.stringify(ids), kind) as RawRow[]).map(rowOf),
     inspect: (after, limit) => (inspect.all(after, limit) as RawRow[]).map(rowOf),
     keyOf: ({ kind, id }) => keyOf.get(kind, id) as number | undefined,
     lastKey: () => lastKey.get() as number,
-    insert(row) {
-      const key = (lastKey.get() as number) + 1;
-      insert.run(
-        key,
-        row.kind,
-        row.id,
-        definitionOf(row),
-        row.version,
-        row.settled ? 1 : 0,
-        row.released ? 1 : 0,
-        row.snapshot,
-        digestOf({ ...row, key }),
-      );
-      return key;
+    definitionKey,
+    insert(row, keys) {
+      const { actor: key, definition } = keys ?? {
+        actor: (lastKey.get() as number) + 1,
+        definition: definitionKey(row),
+      };
+      const { kind, id, version, settled, released, snapshot } = row;
+      const digest = digestOf({ ...row, key });
+      const flags = [settled ? 1 : 0, released ? 1 : 0];
+      const { changes } = insert.run(key, kind, id, definition, version, ...flags, snapshot, digest);
+      return changes === 1 ? key : undefined;
     },
     update(row, before) {
       const digest = digestOf(row);
@@ -154,7 +171,7 @@ export function createActorsTable(connection: Connection): ActorsTable {
         return advance.run(version, snapshot, digest, key, version - 1).changes === 1;
       }
       const [settled, released] = [row.settled ? 1 : 0, row.released ? 1 : 0];
-      const result = update.run(definitionOf(row), version, settled, released, snapshot, digest, key, version - 1);
+      const result = update.run(definitionKey(row), version, settled, released, snapshot, digest, key, version - 1);
       return result.changes === 1;
     },
     list: (kind, filter = {}) => list(prepare, kind, filter),

@@ -20,7 +20,10 @@ export interface Freshness {
 export interface FreshnessTable {
   /** Undefined also for a row that is damaged: then it is looked at now, which costs a look (the full check names it). */
   of(actorKey: number): Freshness | undefined;
-  put(actorKey: number, row: Freshness): void;
+  /** Those of the actors that pause after an unknown, in one statement; without damaged rows, as above. */
+  pausing(actorKeys: readonly number[]): ReadonlyMap<number, Freshness>;
+  /** The same row for each of the actors. */
+  put(actorKeys: readonly number[], row: Freshness): void;
 }
 
 const digestOf = (actorKey: number, row: Freshness): string => {
@@ -28,24 +31,45 @@ const digestOf = (actorKey: number, row: Freshness): string => {
   return rowDigest(actorKey, result, reason, bootId, monoMs, wallMs, failures, retryMonoMs);
 };
 
+type Kept = Freshness & { readonly digest: string };
+
+function intact(actorKey: number, { digest, ...row }: Kept): Freshness | undefined {
+  return digest === digestOf(actorKey, row) ? row : undefined;
+}
+
 export function createFreshnessTable(connection: Connection): FreshnessTable {
-  const of =
-    connection.prepare(`SELECT result, reason, boot_id AS bootId, mono_ms AS monoMs, wall_ms AS wallMs, failures,
-    retry_mono_ms AS retryMonoMs, digest FROM freshness WHERE actor = ?`);
-  const put = connection.prepare(`INSERT OR REPLACE INTO freshness
-    (actor, result, reason, boot_id, mono_ms, wall_ms, failures, retry_mono_ms, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const columns = `result, reason, boot_id AS bootId, mono_ms AS monoMs, wall_ms AS wallMs, failures,
+    retry_mono_ms AS retryMonoMs, digest`;
+  const of = connection.prepare(`SELECT ${columns} FROM freshness WHERE actor = ?`);
+  const pausing = connection.prepare(`SELECT actor AS key, ${columns} FROM freshness
+    WHERE actor IN (SELECT value FROM json_each(?)) AND retry_mono_ms IS NOT NULL`);
+  const told = "(SELECT value ->> '$[0]' AS key, value ->> '$[1]' AS digest FROM json_each(?)) AS told";
+  // A row that is written over is not asked again whether its actor exists, which costs more than the writing.
+  const update = connection.prepare(`UPDATE freshness SET result = ?, reason = ?, boot_id = ?, mono_ms = ?, wall_ms = ?,
+    failures = ?, retry_mono_ms = ?, digest = told.digest FROM ${told} WHERE actor = told.key`);
+  const insert = connection.prepare(`INSERT INTO freshness
+    (result, reason, boot_id, mono_ms, wall_ms, failures, retry_mono_ms, digest, actor)
+    SELECT ?, ?, ?, ?, ?, ?, ?, told.digest, told.key FROM ${told} WHERE told.key NOT IN (SELECT actor FROM freshness)`);
 
   return {
     of(actorKey) {
-      const found = of.get(actorKey) as (Freshness & { readonly digest: string }) | undefined;
-      if (found === undefined) return undefined;
-      const { digest, ...row } = found;
-      return digest === digestOf(actorKey, row) ? row : undefined;
+      const found = of.get(actorKey) as Kept | undefined;
+      return found && intact(actorKey, found);
     },
-    put(actorKey, row) {
+    pausing(actorKeys) {
+      const rows = pausing.all(JSON.stringify(actorKeys)) as Array<Kept & { readonly key: number }>;
+      return new Map(
+        rows.flatMap(({ key, ...found }) => {
+          const row = intact(key, found);
+          return row === undefined ? [] : [[key, row] as const];
+        }),
+      );
+    },
+    put(actorKeys, row) {
       const { result, reason, bootId, monoMs, wallMs, failures, retryMonoMs } = row;
-      const digest = digestOf(actorKey, row);
-      put.run(actorKey, result, reason, bootId, monoMs, wallMs, failures, retryMonoMs, digest);
+      const keys = JSON.stringify(actorKeys.map((key) => [key, digestOf(key, row)]));
+      const values = [result, reason, bootId, monoMs, wallMs, failures, retryMonoMs, keys];
+      if (update.run(...values).changes < actorKeys.length) insert.run(...values);
     },
   };
 }

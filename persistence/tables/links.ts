@@ -17,6 +17,8 @@ export interface LinksTable {
   of(actorKey: number): Readonly<Record<string, string>>;
   /** Value → id of an actor of that kind that carries it, for links of which there is one each; others are left out. */
   idsOf(link: Omit<Link, 'value'>, values: readonly string[]): ReadonlyMap<string, string>;
+  /** Value → ids of all actors of that kind that carry it; a value that nobody carries is left out. */
+  carriersOf(link: Omit<Link, 'value'>, values: readonly string[]): ReadonlyMap<string, readonly string[]>;
   /** Actors of `link.kind` that carry the link, paged by row key. */
   find(link: Link, filter?: ActorFilter): readonly ActorSummary[];
 }
@@ -35,6 +37,13 @@ export function createLinksTable(connection: Connection): LinksTable {
     of: (actorKey) => Object.fromEntries(of.raw().all(actorKey) as Array<[string, string]>),
     idsOf: ({ kind, name }, values) =>
       new Map(idsOf.raw().all(JSON.stringify(values), kind, name) as Array<[string, string]>),
+    carriersOf({ kind, name }, values) {
+      const carriers = new Map<string, string[]>();
+      for (const [value, id] of idsOf.raw().all(JSON.stringify(values), kind, name) as Array<[string, string]>) {
+        carriers.set(value, [...(carriers.get(value) ?? []), id]);
+      }
+      return carriers;
+    },
     find({ kind, name, value }, filter = {}) {
       const { compare, order, after } = direction(filter);
       const flags = (['settled', 'released'] as const)

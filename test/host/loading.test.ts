@@ -7,7 +7,7 @@ import { structuralHash } from '../../machines/structuralHash.ts';
 import type { Store } from '../../persistence/store.ts';
 import { newStore } from '../persistence/support/temporaryStore.ts';
 import { fixtureProtocol } from './support/fixtureProtocol.ts';
-import { add, contentOf, openLedger, submitOne, testHost, totalOf } from './support/testHost.ts';
+import { add, contentOf, draft, openLedger, submitOne, testHost, totalOf } from './support/testHost.ts';
 
 const ledger = fixtureProtocol.definitions.goal as HostedDefinition;
 const definedAs = (definition: Partial<HostedDefinition>) => ({
@@ -127,6 +127,64 @@ describe('ruling 27: a damaged row fails closed for its actor', () => {
     expect(await submitOne(host, add('L2', 1))).toMatchObject({ outcome: 'changed' });
   });
 });
+
+describe('actors that are looked for together', () => {
+  it('are read in one statement, and are as they would be one by one', async () => {
+    const store = await written();
+    const { host: writer } = testHost({ store });
+    for (const id of ['L2', 'L3']) await openLedger(writer, id);
+    await writer.close();
+    damage(store, '"total":5', '"total":4');
+    const read: string[] = [];
+    const actors: Store['actors'] = {
+      ...store.actors,
+      read(address) {
+        read.push(address.id);
+        return store.actors.read(address);
+      },
+    };
+    const { host } = testHost({ store: { ...store, actors } });
+    host.preload('goal', ['L1', 'L2', 'L2', 'L3', 'L9']);
+    expect(['L2', 'L3', 'L9'].map((id) => host.snapshotOf('goal', id)?.context.total)).toEqual([0, 0, undefined]);
+    expect(await submitOne(host, add('L9', 1))).toMatchObject({ outcome: 'rejected', reason: 'unknown_actor' });
+    expect(read).toEqual([]);
+    expect(() => host.snapshotOf('goal', 'L1')).toThrow(expect.objectContaining({ code: 'actor_corrupt' }));
+    await openLedger(host, 'L9');
+    expect(host.snapshotOf('goal', 'L9')?.context.total).toBe(0);
+  });
+
+  it('are not there only as long as nobody else has written them', async () => {
+    const store = newStore();
+    const { host, faults } = testHost({ store });
+    expect(host.snapshotOf('goal', 'L1')).toBeUndefined();
+    const { host: other } = testHost({ store });
+    await openLedger(other, 'L1', 'A');
+    const before = contentOf(store);
+    expect(await openLedger(host, 'L1', 'B')).toMatchObject({ outcome: 'rejected', reason: 'version_conflict' });
+    expect(contentOf(store)).toEqual(before);
+    expect(host.snapshotOf('goal', 'L1')?.context.owner).toBe('A');
+    expect(await submitOne(host, add('L1', 1))).toMatchObject({ outcome: 'changed', version: 2 });
+    expect(faults).toEqual([]);
+  });
+
+  it('get keys of their own, also after a call that made the first of its kind was taken back', async () => {
+    const { host, store } = testHost();
+    const [taken, kept, next] = await Promise.all([
+      host.submit([opened('L1'), add('L1', 5, 'e1'), add('L8', 1)]),
+      host.submit([opened('L2')]),
+      host.submit([opened('L3')]),
+    ]);
+    expect(taken.map(({ outcome }) => outcome)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect([...kept, ...next].map(({ outcome }) => outcome)).toEqual(['changed', 'changed']);
+    expect(store.actors.list('goal').map(({ key, id }) => [key, id])).toEqual([
+      [1, 'L2'],
+      [2, 'L3'],
+    ]);
+    expect(await store.check()).toMatchObject({ ok: true });
+  });
+});
+
+const opened = (ledgerId: string) => draft('ledger.opened', ledgerId, { ledgerId });
 
 /** Changes a snapshot without its digest: what a flipped bit does. */
 function damage(store: Store, from: string, to: string): void {

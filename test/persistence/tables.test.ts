@@ -20,7 +20,7 @@ describe('actors', () => {
   it('JRN-06: knows one actor per kind and id', () => {
     const store = newStore();
     addActor(store, 'R1');
-    expect(() => addActor(store, 'R1')).toThrow('UNIQUE');
+    expect(addActor(store, 'R1')).toBeUndefined();
     addActor(store, 'R1', { kind: 'goal' });
     expect(store.actors.read({ kind: 'run', id: 'R2' })).toBeUndefined();
   });
@@ -93,7 +93,7 @@ describe('links', () => {
     const link = { kind: 'run', name: 'goalId', value: 'G1' };
     store.write(() => {
       for (let n = 1; n <= 6; n += 1) {
-        const key = store.actors.insert(actorRow(`R${n}`, { released: n < 4, settled: n < 4 }));
+        const key = store.actors.insert(actorRow(`R${n}`, { released: n < 4, settled: n < 4 }))!;
         store.links.add(n === 6 ? { ...link, value: 'G2' } : link, key);
       }
     });
@@ -305,10 +305,16 @@ describe('observed launches', () => {
     const seen = { result: 'alive', reason: 'running', bootId: 'b', monoMs: 1, wallMs: 1 } as const;
     const row = { ...seen, failures: 0, retryMonoMs: null };
     expect(store.freshness.of(key)).toBeUndefined();
-    store.write(() => store.freshness.put(key, row));
-    store.write(() => store.freshness.put(key, { ...row, monoMs: 2 }));
+    store.write(() => store.freshness.put([key], row));
+    store.write(() => store.freshness.put([key], { ...row, monoMs: 2 }));
     expect(store.freshness.of(key)).toEqual({ ...row, monoMs: 2 });
-    expect(() => store.write(() => store.freshness.put(key + 1, row))).toThrow();
+    expect(() => store.write(() => store.freshness.put([key, key + 1], row))).toThrow();
+    const other = addActor(store, 'R2');
+    store.write(() => store.freshness.put([other, key], { ...row, monoMs: 3 }));
+    expect([key, other].map((one) => store.freshness.of(one)?.monoMs)).toEqual([3, 3]);
+    const pausing = { ...row, result: 'unknown', failures: 1, retryMonoMs: 9 } as const;
+    store.write(() => store.freshness.put([other], pausing));
+    expect([...store.freshness.pausing([key, other, 99])]).toEqual([[other, pausing]]);
   });
 
   it('keeps the newest passes', () => {

@@ -18,7 +18,7 @@ export function actorRow(id: string, more: Partial<Omit<ActorRow, 'key'>> = {}):
 
 /** Adds an actor and answers with its key. */
 export const addActor = (store: Store, id: string, more: Partial<Omit<ActorRow, 'key'>> = {}): number =>
-  store.write(() => store.actors.insert(actorRow(id, more)));
+  store.write(() => store.actors.insert(actorRow(id, more)) as number);
 
 export function addEvent(
   store: Store,

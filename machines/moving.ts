@@ -1,0 +1,64 @@
+/**
+ * Steps into other states without XState's search for the states to leave and to enter. Where neither leaving nor entering
+ * does anything, the states that a transition leads to follow from those that it leaves, and are those to which XState has
+ * led before; only the context is made anew, by the assignments of the transition. Everything else is left to XState, and
+ * a test holds both to the same answer in every situation of every chart.
+ */
+import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import type { MachineEvent } from './events/envelope.ts';
+import { assignedBy, isEventlessChart } from './staying.ts';
+
+/** By transition, and by the states that it left. A chart has few of either. */
+const learned = new WeakMap<AnyTransitionDefinition, Map<string, AnyMachineSnapshot>>();
+
+const statesOf = ({ value }: AnyMachineSnapshot): string => JSON.stringify(value);
+
+/** The next snapshot, or undefined where XState has to work it out. */
+export function move(
+  machine: AnyStateMachine,
+  snapshot: AnyMachineSnapshot,
+  event: MachineEvent,
+): AnyMachineSnapshot | undefined {
+  const transition = onlyTransition(machine, snapshot, event);
+  const states = transition && learned.get(transition)?.get(statesOf(snapshot));
+  const context = states && assignedBy(machine, transition, { context: snapshot.context, event });
+  return context && ({ ...states, context } as AnyMachineSnapshot);
+}
+
+/** Learns from a step that XState has made; `before` is the snapshot that it was made from. */
+export function learnMove(
+  machine: AnyStateMachine,
+  before: AnyMachineSnapshot,
+  { event, after }: { readonly event: MachineEvent; readonly after: AnyMachineSnapshot },
+): void {
+  if (after.status !== 'active' || !isSilent(before) || !isSilent(after)) return;
+  const transition = onlyTransition(machine, before, event);
+  if (transition?.target === undefined) return;
+  if (assignedBy(machine, transition, { context: before.context, event }) === undefined) return;
+  const known = learned.get(transition) ?? new Map<string, AnyMachineSnapshot>();
+  known.set(statesOf(before), after);
+  learned.set(transition, known);
+}
+
+function onlyTransition(
+  machine: AnyStateMachine,
+  snapshot: AnyMachineSnapshot,
+  event: MachineEvent,
+): AnyTransitionDefinition | undefined {
+  if (isEventlessChart(machine)) return undefined;
+  const transitions = machine.getTransitionData(snapshot, event);
+  return transitions.length === 1 ? transitions[0] : undefined;
+}
+
+/** Nothing is done on the way into or out of its states, nothing runs in them, and none of them is remembered or final. */
+const isSilent = ({ _nodes, children, historyValue }: AnyMachineSnapshot): boolean =>
+  (_nodes as readonly AnyStateNode[]).every(
+    (node) =>
+      node.entry.length === 0 &&
+      node.exit.length === 0 &&
+      node.invoke.length === 0 &&
+      (node.initial?.actions?.length ?? 0) === 0 &&
+      node.type !== 'final',
+  ) &&
+  Object.keys(children).length === 0 &&
+  Object.keys(historyValue).length === 0;
