@@ -47,7 +47,7 @@ async function counted(work: () => Promise<number>): Promise<Cost> {
  * What SQLite may go through from one end to the other: values that came with the statement, and the index of what is due
  * only, which is as long as what is due.
  */
-const bounded = /^SCAN (CONSTANT ROW|v\b|json_each VIRTUAL TABLE|\w+ USING COVERING INDEX legacy_processes_open$)/;
+const bounded = /^SCAN (CONSTANT ROW|v\b|json_each VIRTUAL TABLE|\w+ USING INDEX legacy_processes_open$)/;
 
 /** Statements that go through all of a table or an index, as SQLite plans them. */
 function scans(connection: Database.Database, texts: Iterable<string>): string[] {
