@@ -38,13 +38,16 @@ export interface Bounds {
   readonly maxCount: number;
 }
 
-export interface ReconcileReport {
-  readonly spool: SpoolReport;
-  readonly pass: PassReport;
+export interface CaughtUp {
   /** Processes that imported records claim. */
   readonly claims: ClaimsReport;
   /** Gaps that the boot of this machine has closed. */
   readonly gapsClosed: number;
+}
+
+export interface ReconcileReport extends CaughtUp {
+  readonly spool: SpoolReport;
+  readonly pass: PassReport;
 }
 
 export interface Observer {
@@ -53,7 +56,8 @@ export interface Observer {
   takeSpool(maxCount: number): Promise<SpoolReport>;
   /** Records of other tools; a dry run writes nothing. */
   importLegacy(request: LegacyRequest): Promise<readonly LegacyAnswer[]>;
-  confirmClaims(maxCount: number): Promise<ClaimsReport>;
+  /** What is due whether or not anybody noted something: gaps that a boot has closed, processes that records claim. */
+  catchUp(maxCount: number): Promise<CaughtUp>;
   reconcile(bounds: Bounds): Promise<ReconcileReport>;
   status(): ObserveStatus;
   coverage(request: CoverageRequest): CoverageReport;
@@ -70,20 +74,22 @@ export function createObserver(parts: ObserverParts): Observer {
   const sink = storeSink({ host, store, intake, clock });
   const runs = createObservedRuns(parts);
   const legacy = new LegacyIntake(parts);
-  const confirm = (maxCount: number) => confirmClaims({ host, store, adapter, batch, maxCount });
+  async function catchUp(maxCount: number): Promise<CaughtUp> {
+    const gapsClosed = await closeGapsOfEarlierBoots({ host, store }, clock.now());
+    return { gapsClosed, claims: await confirmClaims({ host, store, adapter, batch, maxCount }) };
+  }
   const drain = (maxCount: number) => takeSpool({ spoolDir, sink, clock, maxCount });
   return {
     sink,
     runs,
     takeSpool: drain,
     importLegacy: (request) => legacy.take(request),
-    confirmClaims: confirm,
+    catchUp,
     async reconcile({ maxMs, maxCount }) {
       const spool = await drain(maxCount);
-      const gapsClosed = await closeGapsOfEarlierBoots({ host, store }, clock.now());
-      const claims = await confirm(maxCount);
+      const caughtUp = await catchUp(maxCount);
       const pass = await reconcileOnce({ runs, store, adapter, clock, maxMs, maxCount, batch });
-      return { spool, claims, pass, gapsClosed };
+      return { spool, ...caughtUp, pass };
     },
     status: () => observeStatus(parts),
     coverage: (request) => coverageReport(parts, request),

@@ -49,4 +49,22 @@ describe('custody observe beside a daemon', () => {
     expect((await observed(env, ['status'])).data).toMatchObject({ runs: { bound: 0 }, gaps: { open: 1 } });
     expect((await observed(env, ['reconcile', '--once'])).data.pass).toMatchObject({ lookedAt: 0, complete: true });
   });
+
+  it('closes by itself the gaps of an earlier boot (WT-04)', async () => {
+    const daemon = await testDaemon().start();
+    const { generationId } = await daemon.call('worktrees.register', { path: daemon.home.repo });
+    const account = { producer: 'shell', stream: 'd'.repeat(32), taken: 2, lastNoteWallMs: 2 };
+    const loss = {
+      firstSeq: 1,
+      lastSeq: 1,
+      fromWallMs: 1,
+      toWallMs: 2,
+      bootId: '00000000-0000-4000-8000-000000000000',
+    };
+    await daemon.call('observe.account', { ...account, losses: [loss] });
+    expect(await daemon.call('worktrees.show', { id: generationId })).toMatchObject({ coverageGaps: 1 });
+    await daemon.restart();
+    await daemon.event({ actor: generationId, type: 'coverage.gapClosed' });
+    expect(await daemon.call('observe.coverage', { all: false })).toMatchObject({ gaps: [] });
+  });
 });

@@ -1,6 +1,6 @@
 /**
  * Takes in what launchers note while the daemon serves: when the kernel tells of it, and from time to time anyhow. Then it
- * looks as well for the processes that records of other tools claim.
+ * closes the gaps of earlier boots, and looks for the processes that records of other tools claim.
  */
 import { SpoolWatch } from '../../ingest/spoolWatch.ts';
 import type { Observer } from '../../reconcile/observer.ts';
@@ -60,7 +60,7 @@ export class SpoolService {
         for (const one of unread) log.warn(one, 'what a producer noted cannot be read');
         this.#isWanted ||= more;
       }
-      if (!leaving.aborted) await observer.confirmClaims(atOnce);
+      if (!leaving.aborted) await observer.catchUp(atOnce);
     } catch (error) {
       // The notes stay where they are; the next look tries again.
       log.error({ code: (error as { code?: unknown })?.code }, 'the spool could not be taken in');
