@@ -69,7 +69,7 @@ describe('custody-legacy/1', () => {
   it.each<readonly [string, string, string]>([
     ['nothing', '', 'line 1, column 1'],
     ['half a document', '{"format":', 'line 1'],
-    ['a comment', '{ // no\n}', 'InvalidCommentToken'],
+    ['a comment', '{ // no\n}', 'invalid comment token'],
     ['something behind it', `${document({})} {}`, 'line 1'],
     ['a list', '[]', '/: invalid_type'],
     ['another format', '{"format":"custody-legacy/2","tool":"herd"}', '/format: invalid_value'],
