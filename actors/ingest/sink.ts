@@ -50,7 +50,7 @@ export function storeSink(parts: StoreSinkParts): NoteSink {
     },
     async account({ producer, stream, taken, losses, lastNoteWallMs }) {
       const before = store.producers.progress(producer, stream);
-      const gaps = losses.map((loss) => gapOf({ producer, stream }, datedHere(begunAfter(before, loss))));
+      const gaps = begunAfter(before, losses).map((loss) => gapOf({ producer, stream }, datedHere(loss)));
       // The gaps before the progress: whoever dies in between finds the same ones again.
       for (const gap of gaps) await recordGap(parts, gap);
       const lost = gaps.reduce((sum, { count }) => sum + count, 0);
@@ -61,7 +61,11 @@ export function storeSink(parts: StoreSinkParts): NoteSink {
 }
 
 /** What comes right behind what was taken in before was lost after that, also when a day lies between. */
-function begunAfter(before: Pick<ProducerProgress, 'taken' | 'lastNoteWallMs'>, loss: Loss): Loss {
-  if (before.taken === 0 || loss.firstSeq !== before.taken + 1) return loss;
-  return { ...loss, fromWallMs: Math.min(before.lastNoteWallMs, loss.fromWallMs) };
+function begunAfter(before: Pick<ProducerProgress, 'taken' | 'lastNoteWallMs'>, losses: readonly Loss[]): Loss[] {
+  let reach = before.taken;
+  return losses.map((loss) => {
+    if (before.taken === 0 || loss.firstSeq !== reach + 1) return loss;
+    reach = loss.lastSeq;
+    return { ...loss, fromWallMs: Math.min(before.lastNoteWallMs, loss.fromWallMs) };
+  });
 }

@@ -95,7 +95,7 @@ describe('INT-05, FAULT-10: notes that were lost', () => {
     const note = launcher();
     const first = note(reserve());
     await observing.ingest([first]);
-    const later = note(exit(), 3);
+    const later = note(exit(), 4);
     await observing.ingest([later]);
     const { gaps } = (await observing.observe(['coverage'])).json.data;
     expect(gaps).toMatchObject([{ fromWallMs: first.at.wallMs, toWallMs: later.at.wallMs }]);
