@@ -183,7 +183,7 @@ function contextBlockers(context: GenerationContext): readonly SealBlocker[] {
     ...context.coverageGaps.open.map(
       (gapId): SealBlocker => ({
         code: 'coverage_gap',
-        detail: `coverage gap ${gapId} is open; a reboot or the authentic receipt of the missed run closes it`,
+        detail: `${gapId} is open: what was lost may have been about this worktree; only a later boot closes it`,
       }),
     ),
     ...Object.entries(context.noted)

@@ -78,6 +78,8 @@ export class SpoolLook {
   readonly #names: ReadonlyMap<string, StreamNames>;
   readonly #settled: ReadonlyMap<string, number>;
   /** How many of a stream's notes this look has had removed: each is tried once, or a long spool would be walked per batch. */
+  /** Why this look put a file aside, by its name: whoever reads the same again is told the same. */
+  readonly #aside = new Map<string, string>();
   readonly #removed = new Map<string, number>();
 
   /** Throws SpoolError when the directory is not this user's own. A producer that is not there has nothing to say. */
@@ -155,10 +157,13 @@ export class SpoolLook {
     const name = noteName(stream, seq);
     const file = readNote(directory, name, { producer: this.producer, stream, seq });
     if (file !== 'missing' && 'note' in file) return file;
-    const isAside = this.#names.get(stream)?.refused.has(seq) === true;
+    const isAside = this.#aside.has(name) || this.#names.get(stream)?.refused.has(seq) === true;
     if (file === 'missing' && !isAside) return { from: seq, to: seq, why: 'missing' };
-    if (file !== 'missing') putAside(directory, name);
-    const reason = file === 'missing' ? 'put aside before' : file.refused;
+    if (file !== 'missing') {
+      putAside(directory, name);
+      this.#aside.set(name, file.refused);
+    }
+    const reason = this.#aside.get(name) ?? 'put aside before';
     return { from: seq, to: seq, why: 'refused', file: `${name}.refused`, reason };
   }
 

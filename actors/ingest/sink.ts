@@ -4,6 +4,7 @@
  */
 import type { Note } from '../../machines/note.ts';
 import type { Store } from '../../persistence/store.ts';
+import type { ProducerProgress } from '../../persistence/tables/producers.ts';
 import { type BootClock, isOfThisMachine } from './boots.ts';
 import { type CoverageParts, gapOf, recordGap, type StreamName } from './coverage.ts';
 import type { Intake, NoteOutcome } from './intake.ts';
@@ -48,13 +49,23 @@ export function storeSink(parts: StoreSinkParts): NoteSink {
       return outcomes.map(({ runId, outcome, reason }) => ({ runId, outcome, ...(reason ? { reason } : {}) }));
     },
     async account({ producer, stream, taken, losses, lastNoteWallMs }) {
-      const gaps = losses.map((loss) => gapOf({ producer, stream }, datedHere(loss)));
+      const before = store.producers.progress(producer, stream);
+      const gaps = begunAfter(before, losses).map((loss) => gapOf({ producer, stream }, datedHere(loss)));
       // The gaps before the progress: whoever dies in between finds the same ones again.
       for (const gap of gaps) await recordGap(parts, gap);
       const lost = gaps.reduce((sum, { count }) => sum + count, 0);
-      const before = store.producers.progress(producer, stream).lost;
-      store.write(() => store.producers.advance({ producer, stream, taken, lost: before + lost, lastNoteWallMs }));
+      store.write(() => store.producers.advance({ producer, stream, taken, lost: before.lost + lost, lastNoteWallMs }));
       return lost;
     },
   };
+}
+
+/** What comes right behind what was taken in before was lost after that, also when a day lies between. */
+function begunAfter(before: Pick<ProducerProgress, 'taken' | 'lastNoteWallMs'>, losses: readonly Loss[]): Loss[] {
+  let reach = before.taken;
+  return losses.map((loss) => {
+    if (before.taken === 0 || loss.firstSeq !== reach + 1) return loss;
+    reach = loss.lastSeq;
+    return { ...loss, fromWallMs: Math.min(before.lastNoteWallMs, loss.fromWallMs) };
+  });
 }

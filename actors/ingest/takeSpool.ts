@@ -21,7 +21,7 @@ export interface SpoolRequest {
 export interface SpoolReport {
   readonly counts: Readonly<Record<TakenNote['outcome'], number>>;
   readonly lost: number;
-  /** Notes that were refused, with why: the first ones. */
+  /** Notes that were refused, and files that are none, with why: the first ones. */
   readonly refusals: readonly { readonly producer: string; readonly seq: number; readonly reason: string }[];
   /** Producers whose directory is not this user's own, or cannot be read: nothing of them was taken in. */
   readonly unread: readonly { readonly producer: string; readonly reason: string }[];
@@ -109,15 +109,21 @@ class Taking {
     const outcomes = await this.#request.sink.take(notes);
     for (const [at, { outcome, reason = outcome }] of outcomes.entries()) {
       this.#counts[outcome] += 1;
-      if (outcome === 'rejected' && this.#refusals.length < refusalsAtMost)
-        this.#refusals.push({ producer, seq: notes[at]!.seq, reason });
+      if (outcome === 'rejected') this.#refuse({ producer, seq: notes[at]!.seq, reason });
     }
+  }
+
+  #refuse(refusal: SpoolReport['refusals'][number]): void {
+    if (this.#refusals.length < refusalsAtMost) this.#refusals.push(refusal);
   }
 
   async #take({ notes, lost, upTo }: NoteBatch, name: StreamName): Promise<void> {
     const { sink, clock } = this.#request;
     await this.#submit(notes, name.producer);
     const { wallMs, bootId } = clock.now();
+    for (const { from, why, file, reason } of lost)
+      if (why === 'refused')
+        this.#refuse({ producer: name.producer, seq: from, reason: `it is no note (${reason}); kept as ${file}` });
     const losses = lost.map((one) => lossOf(one, notes, { wallMs, bootId }));
     const lastNoteWallMs = notes.at(-1)?.at.wallMs ?? wallMs;
     this.#lost += await sink.account({ ...name, taken: upTo, losses, lastNoteWallMs });

@@ -44,7 +44,7 @@ export interface Readiness {
   readonly lacks: readonly { readonly code: string; readonly detail: string; readonly next: readonly string[] }[];
 }
 
-const again = ['custody acceptance'];
+const again = ['custody acceptance --record'];
 
 /** Never `ready` while anything lacks verification, whatever the report says of itself. */
 export function readinessOf(acceptance: Acceptance, contract: ContractStanding): Readiness {

@@ -101,7 +101,7 @@ export const boundOf = (budgets: readonly Budget[], name: BudgetName): number | 
   budgets.find((one) => one.name === name)?.value ?? definitionOf(name).initial;
 
 const ofVerdict: Readonly<Record<Verdict, GateVerdict>> = { passed: 'green', failed: 'red', not_run: 'missing' };
-const acceptAgain = { next: ['custody acceptance'] };
+const acceptAgain = { next: ['custody acceptance --record'] };
 
 function sourceOf(acceptance: Acceptance): string {
   return 'digest' in acceptance ? `acceptance report ${acceptance.digest.slice(0, 12)}` : 'acceptance report';
@@ -193,11 +193,18 @@ function measuredCheck({ metrics, budgets }: GateEvidence, name: BudgetName): Ga
   if (found !== undefined && samples < needed)
     return check(name, source, {
       verdict: 'missing',
-      detail: `${samples} values; ${needed - samples} more are needed`,
+      detail: `${plural(samples, 'value')}; ${needed - samples} more ${needed - samples === 1 ? 'is' : 'are'} needed`,
       unit,
-      next: ['custody metrics'],
+      next: supplyOf(name),
     });
   return compared(name, source, { found, bound: boundOf(budgets, name), unit });
+}
+
+/** What makes more of a figure, where waiting alone does not. */
+function supplyOf(name: string): string[] {
+  if (name === 'recovery_time_p95') return ['custody daemon restart --keep-work'];
+  if (name === 'unsafe_predictions') return ['custody worktrees predict WORKTREE'];
+  return ['custody metrics'];
 }
 
 interface Comparable {
@@ -209,7 +216,7 @@ interface Comparable {
 function compared(name: string, source: string, { found, bound, unit }: Comparable): GateCheck {
   const figures = { measured: found?.value ?? null, bound: bound ?? null, unit };
   if (found === undefined)
-    return check(name, source, { verdict: 'missing', detail: 'not measured', ...figures, next: ['custody metrics'] });
+    return check(name, source, { verdict: 'missing', detail: 'not measured', ...figures, next: supplyOf(name) });
   if (bound === undefined)
     return check(name, source, { verdict: 'missing', detail: 'no budget', ...figures, next: [measureCommand] });
   const verdict = found.value <= bound ? 'green' : 'red';
@@ -247,7 +254,7 @@ function agreementChecks({ agreement, budgets }: GateEvidence): GateCheck[] {
     const isWithin = count <= bound;
     return check(name, source, {
       verdict: isWithin ? 'green' : 'red',
-      detail: `${count} disagreements nobody has decided`,
+      detail: `${plural(count, 'disagreement')} nobody has decided`,
       ...{ measured: count, bound, unit: 'count' },
       next: isWithin ? [] : ['custody promote compare'],
     });
@@ -270,3 +277,5 @@ function agreementChecks({ agreement, budgets }: GateEvidence): GateCheck[] {
     figure('undecided_other', undecidedOther),
   ];
 }
+
+const plural = (count: number, one: string): string => `${count} ${count === 1 ? one : `${one}s`}`;

@@ -81,6 +81,7 @@ const lists: Readonly<Record<string, string>> = {
   run: 'runs list',
   worktree: 'worktrees list',
   session: 'sessions list --all',
+  disagreement: 'promote compare',
 };
 
 export const ambiguousId = (typed: string, matches: readonly string[]): OperatingError =>

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { CallArguments } from '../../actors/daemon/api/contract.ts';
+import { budgetNames } from '../../actors/promotion/budgetDefinitions.ts';
 import { action } from '../action.ts';
 import { parseWhole } from '../duration.ts';
 import { usage } from '../failure.ts';
@@ -123,16 +124,24 @@ async function budgets(invocation: Invocation, { measure, factor, set }: BudgetO
     return output.answer(await invocation.call('promote.measure', times), budgetLines, named);
   }
   if (set !== undefined) {
-    const values = set.map(parseSetting) as CallArguments<'promote.setBudgets'>['values'];
-    return output.answer(await invocation.call('promote.setBudgets', { values }), budgetLines, named);
+    return output.answer(
+      await invocation.call('promote.setBudgets', { values: set.map(parseSetting) }),
+      budgetLines,
+      named,
+    );
   }
   return output.answer(await invocation.call('promote.budgets', {}), budgetLines, named);
 }
 
-function parseSetting(text: string): { readonly name: string; readonly value: number } {
+type Setting = CallArguments<'promote.setBudgets'>['values'][number];
+
+const isBudgetName = (name: string): name is Setting['name'] => (budgetNames as readonly string[]).includes(name);
+
+function parseSetting(text: string): Setting {
   const [, name = '', figure = ''] = /^([a-z0-9_]+)=(\d+(?:\.\d+)?)$/.exec(text) ?? [];
-  if (name !== '') return { name, value: Number(figure) };
-  throw usage(`${JSON.stringify(text)} is not NAME=VALUE`, ['custody promote budgets']);
+  if (name === '') throw usage(`${JSON.stringify(text)} is not NAME=VALUE, with a figure`, ['custody promote budgets']);
+  if (isBudgetName(name)) return { name, value: Number(figure) };
+  throw usage(`there is no budget ${JSON.stringify(name)}: ${budgetNames.join(', ')}`, ['custody promote budgets']);
 }
 
 interface CompareOptions {
@@ -145,19 +154,21 @@ interface CompareOptions {
 }
 
 const largestNote = 8_000;
+const helpWithCompare = 'custody promote compare --help';
 
 async function compare(invocation: Invocation, options: CompareOptions): Promise<number> {
   const { repo = '.', outcomes, verified, triage, verdict, noteFile } = options;
   const { output } = invocation;
   if (triage !== undefined || verdict !== undefined || noteFile !== undefined) {
     if (triage === undefined || verdict === undefined || noteFile === undefined)
-      throw usage('--triage, --verdict and --note-file go together', ['custody promote compare --help']);
+      throw usage('--triage, --verdict and --note-file go together', [helpWithCompare]);
     const note = (await readInput('--note-file', noteFile, largestNote)).toString('utf8');
+    if (note.trim() === '') throw usage('--note-file is empty: it says what the decision rests on', [helpWithCompare]);
     const answer = await invocation.call('promote.triage', { id: triage, verdict, note });
     return output.answer(answer, triageLines, (data) => [data.comparisonId]);
   }
   if (verified !== undefined && outcomes === undefined)
-    throw usage('--verified says who was right; --outcomes says about what', ['custody promote compare --help']);
+    throw usage('--verified says who was right; --outcomes says about what', [helpWithCompare]);
   const answer = await invocation.call('promote.compare', {
     path: resolve(repo),
     outcomes: outcomes === undefined ? [] : await readTold('--outcomes', outcomes),
@@ -178,6 +189,7 @@ async function readTold(option: string, file: string): Promise<Told[]> {
     if (told !== undefined) return [told];
     throw usage(`${option} ${file}: line ${index + 1} is no outcome`, [
       'each line: {"run":"R…","outcome":"running|succeeded|failed|ended|never_ran|unknown","at":"2024-05-01T12:00:00Z"}',
+      'with "producer":"shell" as well, run is the launcher\'s own name for it',
     ]);
   });
 }

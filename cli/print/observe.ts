@@ -13,7 +13,7 @@ export const counted = (counts: Readonly<Record<string, number>>): string => {
 };
 
 const lostLines = (lost: number): string[] =>
-  lost === 0 ? [] : [`lost       ${lost} ${lost === 1 ? 'note' : 'notes'}; custody observe status`];
+  lost === 0 ? [] : [`lost       ${lost} ${lost === 1 ? 'note' : 'notes'}; custody coverage`];
 
 export function ingestLines({ counts, refusals, lost }: LinesReport): string[] {
   return [

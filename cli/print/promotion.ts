@@ -98,9 +98,12 @@ const historyLines = ({ history }: PromotionView, style: Style): string[] =>
 
 export function promotedLines(view: PromotionChangeView, style: Style): string[] {
   const { from, to, dryRun, reportId, path } = view;
-  const what = dryRun ? 'would go' : 'went';
+  const stays = dryRun ? 'would stay' : 'stays';
+  const goes = dryRun ? 'would go' : 'went';
+  // Before a stage is set, a repository shows as tracking and is held to nothing.
+  const what = from === to ? line`${stays} in ${to}, and is held to it` : line`${goes} from ${from} to ${to}`;
   const report = reportId === null ? '' : line`, gate report ${reportId}`;
-  return [`${style.bold(line`${to}`)} ${line`${path} ${what} from ${from} to ${to}`}${report}`];
+  return [`${style.bold(line`${to}`)} ${line`${path}`} ${what}${report}`];
 }
 
 export const budgetLines = ({ budgets }: { readonly budgets: readonly BudgetView[] }, style: Style): string[] =>
@@ -128,7 +131,9 @@ const compared = ({
 
 export function comparingLines({ taken, unknown, comparison, disagreements }: ComparingView, style: Style): string[] {
   return [
-    line`${taken} taken in, ${unknown.length} about runs that are not known here`,
+    ...(taken + unknown.length === 0
+      ? []
+      : [line`${taken} taken in, ${unknown.length} about runs that are not known here`]),
     ...unknown.slice(0, 8).map((run) => line`  not known here: ${run}`),
     line`compared ${compared(comparison)}`,
     ...(disagreements.length === 0 ? [] : disagreementTable(disagreements, style)),

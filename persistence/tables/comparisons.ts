@@ -51,6 +51,8 @@ export interface ComparisonsTable {
   /** Takes the place of an earlier one of the same id. */
   put(comparison: Comparison): void;
   find(comparisonId: string): Comparison | undefined;
+  /** Ids of disagreements. */
+  idsStartingWith(prefix: string, limit: number): readonly string[];
   /** Disagreements, those that are not decided first. */
   disagreements(of: ComparingRound, limit: number): readonly Comparison[];
   triage(triage: Triage): void;
@@ -69,6 +71,9 @@ export function createComparisonsTable(connection: Connection): ComparisonsTable
   const differing =
     connection.prepare(`${from} WHERE unit_id = ? AND round = ? AND verdict NOT IN ('agreed', 'not_comparable')
     ORDER BY verdict = 'undecided' DESC, unsafe DESC, told_wall_ms DESC, comparison_id LIMIT ?`);
+  const beginning = connection.prepare(`SELECT comparison_id AS id FROM comparisons
+    WHERE comparison_id >= ? AND comparison_id < ? AND verdict NOT IN ('agreed', 'not_comparable')
+    ORDER BY comparison_id LIMIT ?`);
   const triage = connection.prepare(
     'UPDATE comparisons SET verdict = ?, triaged_by = ?, triaged_wall_ms = ?, note = ? WHERE comparison_id = ?',
   );
@@ -88,6 +93,8 @@ export function createComparisonsTable(connection: Connection): ComparisonsTable
       const raw = byId.get(comparisonId);
       return raw === undefined ? undefined : withFlag<Comparison>(raw);
     },
+    idsStartingWith: (prefix, limit) =>
+      (beginning.all(prefix, `${prefix}\u{10ffff}`, limitOf({ limit })) as { id: string }[]).map(({ id }) => id),
     disagreements: ({ unitId, round }, limit) =>
       differing.all(unitId, round, limitOf({ limit })).map((raw) => withFlag<Comparison>(raw)),
     triage: ({ comparisonId, verdict, by, wallMs, note }) => void triage.run(verdict, by, wallMs, note, comparisonId),

@@ -16,7 +16,7 @@ export interface ProducerProgress {
 /** A damaged row throws StoreError `store_corrupt`: notes below a wrong number would be taken for taken, and removed. */
 export interface ProducersTable {
   /** Zeros for a stream that nothing was taken from. */
-  progress(producer: string, stream: string): Pick<ProducerProgress, 'taken' | 'lost'>;
+  progress(producer: string, stream: string): Omit<ProducerProgress, 'producer' | 'stream'>;
   /** Never goes back: a repeat of what was taken changes nothing. */
   advance(progress: ProducerProgress): void;
   list(): readonly ProducerProgress[];
@@ -43,8 +43,9 @@ export function createProducersTable(connection: Connection): ProducersTable {
   return {
     progress(producer, stream) {
       const row = progress.get(producer, stream) as Row | undefined;
-      const { taken, lost } = row === undefined ? { taken: 0, lost: 0 } : intact(row);
-      return { taken, lost };
+      const { taken, lost, lastNoteWallMs } =
+        row === undefined ? { taken: 0, lost: 0, lastNoteWallMs: 0 } : intact(row);
+      return { taken, lost, lastNoteWallMs };
     },
     advance(row) {
       const { producer, stream, taken, lost, lastNoteWallMs } = row;

@@ -71,6 +71,12 @@ it('outcomes are compared from files, and a disagreement is decided with a note'
   const note = file('note.txt', 'seen');
   const triage = ['promote', 'compare', '--triage', one.comparisonId, '--verdict', 'ours_wrong', '--note-file', note];
   expect(await refusal(...triage)).toMatchObject({ code: 'preconditions_unmet', exitCode: 13 });
+  const beginning = triage.with(3, one.comparisonId.slice(0, 3));
+  expect(await refusal(...beginning)).toMatchObject({ code: 'preconditions_unmet', exitCode: 13 });
+  const nothing = triage.with(3, `${one.comparisonId}x`);
+  expect(await refusal(...nothing)).toMatchObject({ exitCode: 3, next: ['custody promote compare'] });
+  const empty = triage.with(-1, file('empty.txt'));
+  expect(await refusal(...empty)).toMatchObject({ exitCode: 2, next: ['custody promote compare --help'] });
 });
 
 it.each([

@@ -90,6 +90,18 @@ describe('INT-05, FAULT-10: notes that were lost', () => {
     expect((await observing.observe(['status'])).json.data.gaps).toMatchObject({ recorded: 2, open: 2 });
   });
 
+  it('were lost after the note before, whichever process has taken that in', async () => {
+    const observing = new Observing();
+    const note = launcher();
+    const first = note(reserve());
+    await observing.ingest([first]);
+    const later = note(exit(), 4);
+    await observing.ingest([later]);
+    const { gaps } = (await observing.observe(['coverage'])).json.data;
+    expect(gaps).toMatchObject([{ fromWallMs: first.at.wallMs, toWallMs: later.at.wallMs }]);
+    expect(first.at.wallMs).toBeLessThan(later.at.wallMs);
+  });
+
   it('of an earlier boot are closed by this one, and by nothing else', async () => {
     const observing = new Observing();
     const note = launcher();

@@ -99,6 +99,26 @@ describe('a launcher that notes what it starts', () => {
     });
   });
 
+  it('names what stands there and is no note, each time, and says since when it may be lost', async () => {
+    const observing = new Observing();
+    const directory = join(observing.stateDir, 'spool', 'shell');
+    for (const round of [1, 2]) {
+      for (const at of [1, 2, 3])
+        execFileSync(client(), ['reserve', `job-${round}-${at}`, '--wait=60000'], { env: observing.env });
+      const [, second] = notesIn(observing).sort();
+      writeFileSync(join(directory, second!), 'nonsense');
+      const { json } = await observing.observe(['ingest']);
+      expect(json.data).toMatchObject({
+        counts: { changed: 2, rejected: 0 },
+        lost: 1,
+        refusals: [{ seq: round * 3 - 1 }],
+      });
+      expect(json.data.refusals[0].reason).toContain(`kept as ${second}.refused`);
+    }
+    const { gaps } = (await observing.observe(['coverage'])).json.data;
+    for (const { fromWallMs, toWallMs } of gaps) expect(fromWallMs).toBeLessThan(toWallMs);
+  });
+
   it('takes each note in once, whenever whoever takes it is killed (FAULT-01, FAULT-02)', async ({ annotate }) => {
     const observing = new Observing();
     await observing.observe(['status']);

@@ -270,13 +270,14 @@ describe('observed launches', () => {
 
   it('knows how far each stream of notes was taken in, and never goes back', () => {
     const store = newStore();
-    expect(store.producers.progress('shell', progress.stream)).toEqual({ taken: 0, lost: 0 });
+    expect(store.producers.progress('shell', progress.stream)).toEqual({ taken: 0, lost: 0, lastNoteWallMs: 0 });
     store.write(() => {
       store.producers.advance(progress);
       store.producers.advance({ ...progress, taken: 6, lost: 0, lastNoteWallMs: 4 });
       store.producers.advance({ ...progress, stream: 'b'.repeat(32), taken: 1, lost: 0 });
     });
-    expect(store.producers.progress('shell', progress.stream)).toEqual({ taken: 7, lost: 1 });
+    const { taken, lost, lastNoteWallMs } = progress;
+    expect(store.producers.progress('shell', progress.stream)).toEqual({ taken, lost, lastNoteWallMs });
     expect(store.producers.list()).toHaveLength(2);
   });
 

@@ -158,7 +158,8 @@ export interface StatusView {
     readonly worktrees: Readonly<Record<string, number>>;
     readonly scopes: { readonly live: number; readonly unverified: number };
   };
-  readonly coverageClass: 'guarded' | 'best_effort';
+  /** The worst of what `custody coverage` says of worktrees; `incomplete` as long as any gap is open. */
+  readonly coverageClass: 'guarded' | 'best_effort' | 'incomplete';
   readonly daemon: {
     readonly pid: number;
     readonly version: string;

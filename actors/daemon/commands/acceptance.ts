@@ -29,5 +29,5 @@ const refused = (why: string): OperatingError =>
     code: 'acceptance_refused',
     message: `the acceptance report is not kept: ${why}`,
     exitCode: 13,
-    next: ['custody daemon restart --keep-work', 'custody acceptance'],
+    next: ['custody daemon restart --keep-work', 'custody acceptance --record'],
   });

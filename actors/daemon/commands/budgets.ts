@@ -50,7 +50,11 @@ function samplesMissing(missing: readonly MissingSamples[]): OperatingError {
     code: 'samples_missing',
     message: `too little was measured on this host for ${missing.length} ${missing.length === 1 ? 'budget' : 'budgets'}`,
     exitCode: 13,
-    next: ['let it work for a while, then repeat the command', 'custody promote budgets --set NAME=VALUE'],
+    next: [
+      ...(missing.some(({ name }) => name === 'recovery_time_p95') ? ['custody daemon restart --keep-work'] : []),
+      'let it watch a run for a while, then repeat the command',
+      'custody promote budgets --set NAME=VALUE',
+    ],
     details: { blockers },
   });
 }

@@ -6,7 +6,7 @@ import { agreementOf, derivedAt, judge, type RunOutcome, type Told, truthAt } fr
 import { orderOf } from '../../promotion/stages.ts';
 import { intact } from '../../runtime/actorAccess.ts';
 import { derivedId } from '../../runtime/derivedIds.ts';
-import { notFound, OperatingError } from '../../runtime/operatingError.ts';
+import { ambiguousId, notFound, OperatingError } from '../../runtime/operatingError.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
@@ -134,13 +134,16 @@ function withTriage(before: Comparison | undefined, now: Comparison): Comparison
   return { ...now, verdict, triagedBy, triagedWallMs, note };
 }
 
-/** Throws `not_found` (exit 3), and `preconditions_unmet` (exit 13) where there is nothing to decide. */
+/**
+ * The id may be any unambiguous beginning. Throws `not_found` (exit 3), `ambiguous_id` (exit 2), and `preconditions_unmet`
+ * (exit 13) where there is nothing to decide.
+ */
 export async function triageDisagreement(
   { store, clock }: DaemonContext,
-  { id, verdict, note }: ParsedArguments<'promote.triage'>,
+  { id: typed, verdict, note }: ParsedArguments<'promote.triage'>,
 ): Promise<Answer<Comparison>> {
-  const found = store.comparisons.find(id);
-  if (found === undefined) throw notFound('disagreement', id);
+  const found = disagreementOf(store, typed);
+  const { comparisonId: id } = found;
   if (found.triagedBy === null && found.verdict !== 'undecided')
     throw new OperatingError({
       code: 'preconditions_unmet',
@@ -151,4 +154,14 @@ export async function triageDisagreement(
   const { wallMs } = clock.now();
   store.write(() => store.comparisons.triage({ comparisonId: id, verdict, by: 'operator', wallMs, note }));
   return { data: store.comparisons.find(id) as Comparison };
+}
+
+function disagreementOf({ comparisons }: DaemonContext['store'], typed: string): Comparison {
+  const exact = comparisons.find(typed);
+  if (exact !== undefined) return exact;
+  const matches = comparisons.idsStartingWith(typed, 9);
+  if (matches.length > 1) throw ambiguousId(typed, matches);
+  const found = matches[0] === undefined ? undefined : comparisons.find(matches[0]);
+  if (found === undefined) throw notFound('disagreement', typed);
+  return found;
 }

@@ -1,6 +1,7 @@
 /** The installation at a glance, and every scope that is still owned. */
 import { assessOwnership } from '../../../machines/assessment.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
+import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
 import { everyActor } from '../../runtime/actorAccess.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
@@ -49,7 +50,7 @@ export async function status(
       ),
       scopes: { live: open.length - unverified, unverified },
     },
-    coverageClass: 'guarded',
+    coverageClass: coverageOf(context),
     daemon: {
       pid: process.pid,
       version: context.version,
@@ -59,6 +60,16 @@ export async function status(
     },
   };
   return { data, exitCode: health.state === 'ownership_unverified' ? 5 : 0 };
+}
+
+/** Nobody has to tell of what somebody else starts; so it is guarded only where nobody else is known to be in control. */
+function coverageOf({ host, store }: Pick<DaemonContext, 'host' | 'store'>): StatusView['coverageClass'] {
+  if (store.coverageGaps.count().open > 0) return 'incomplete';
+  const isWatched = (snapshot: GenerationSnapshot | 'corrupt') =>
+    snapshot === 'corrupt' || snapshot.matches({ authority: 'observe' });
+  for (const { snapshot } of everyActor(host, 'worktreeGeneration', { released: false }))
+    if (isWatched(snapshot)) return 'best_effort';
+  return store.producers.list().length > 0 ? 'best_effort' : 'guarded';
 }
 
 function overGoals(store: DaemonContext['store']): Readonly<Record<string, number>> {

@@ -133,7 +133,8 @@ function unmerged(code: string, { kept, own, evidenceIds }: Containment, where: 
 
 const neverWorkedIn = (evidenceIds: readonly string[]): Fact => ({
   code: 'no_work_yet',
-  detail: 'nobody has committed anything here yet: that nothing would be lost does not say that it is done with',
+  detail:
+    'nobody has committed anything here since it is known: that nothing would be lost does not say that it is done with',
   evidenceIds,
 });
 

@@ -132,7 +132,7 @@ function lookedOver(text: string): { readonly problem: string | undefined; reado
       known?.add(property);
     },
     onError(...[error, , , line, column]) {
-      problem ??= `line ${line + 1}, column ${column + 1}: ${printParseErrorCode(error)}`;
+      problem ??= `line ${line + 1}, column ${column + 1}: ${worded(printParseErrorCode(error))}`;
     },
   };
   try {
@@ -142,6 +142,9 @@ function lookedOver(text: string): { readonly problem: string | undefined; reado
   }
   return { problem, repeated };
 }
+
+/** `InvalidCommentToken` as people write it. */
+const worded = (code: string): string => code.replace(/\B[A-Z]/g, ' $&').toLowerCase();
 
 /** Names of fields come from the document, so they are bounded here and escaped where they are shown. */
 const pointerOf = (path: JSONPath | readonly PropertyKey[]): string =>
@@ -155,7 +158,8 @@ function problemsOf(issues: readonly z.core.$ZodIssue[], at: string): string[] {
     const place = `${at}${pointerOf(issue.path)}`;
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => `${place}${pointerOf([key])}: unknown_field`);
-    return [`${place === '' ? '/' : place}: ${issue.code}`];
+    const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
+    return [`${place === '' ? '/' : place}: ${isMissing ? 'missing_field' : issue.code}`];
   });
   return [...problems.slice(0, problemsAtMost), ...(problems.length > problemsAtMost ? ['and more'] : [])];
 }
