@@ -9,6 +9,7 @@ import { addRequestId, collect, example } from '../globalOptions.ts';
 import { readInput } from '../input.ts';
 import type { Invocation } from '../invocation.ts';
 import { budgetLines, comparingLines, promotedLines, promotionLines, triageLines } from '../print/promotion.ts';
+import { parseWallTime } from '../wallTime.ts';
 
 const stageNames = ['tracking', 'comparing', 'canary', 'wide', 'sole'];
 const repoFlag = ['--repo <path>', 'the repository, or any directory inside it (default: the current one)'] as const;
@@ -186,7 +187,7 @@ async function readTold(option: string, file: string): Promise<Told[]> {
 function parseTold(line: string): Told | undefined {
   try {
     const { run, producer, outcome, at } = JSON.parse(line) as Record<string, unknown>;
-    const atMs = typeof at === 'string' ? Date.parse(at) : at;
+    const atMs = typeof at === 'string' ? parseWallTime(at) : at;
     if (typeof run !== 'string' || typeof outcome !== 'string' || !Number.isSafeInteger(atMs)) return undefined;
     const named = producer === undefined ? {} : { producer: String(producer) };
     return { run, ...named, outcome: outcome as Told['outcome'], atMs: atMs as number };
