@@ -6,11 +6,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createLinuxAdapter } from '../../actors/observe/linux/adapter.ts';
 import { bind, reserve } from '../ingest/support/notes.ts';
 import { launcher } from '../observeOnly/support/observing.ts';
+import { tamper } from '../persistence/support/tamper.ts';
 import { metricsFixture, withSeries } from '../promotion/support/evidence.ts';
 import { makeRepository } from '../support/daemonHome.ts';
 import { authorityRecord, git, watched } from './support/generations.ts';
@@ -31,13 +31,6 @@ const grant = async (id: string, ...evidence: string[]) => {
   expect({ code, exitCode }).toEqual({ code: 'grant_refused', exitCode: 13 });
   return (details!.blockers as readonly { readonly code: string }[]).map((one) => one.code);
 };
-
-/** What a failing disk does to a row, done beside the daemon that has the store. */
-function tamper(sql: string): void {
-  const file = new Database(join(daemon.home.stateDir, 'custody.db'));
-  file.exec(sql);
-  file.close();
-}
 
 beforeAll(async () => {
   await daemon.start();
@@ -189,7 +182,7 @@ it('a grant rests on a green report of this repository, and is for what is new (
   daemon.measure(withSeries('pass_duration', { p95: 1_000 }));
   await daemon.lacks('wide');
   expect(await grant(id, report)).toEqual(['gate_report_overtaken']);
-  tamper("UPDATE gate_reports SET verdict = 'green' WHERE verdict = 'red'");
+  tamper(daemon.home, "UPDATE gate_reports SET verdict = 'green' WHERE verdict = 'red'");
   expect(await grant(id, report)).toEqual(['gate_report_overtaken']);
   daemon.measure(metricsFixture());
   await daemon.lacks('wide');
@@ -236,7 +229,7 @@ it('the way back may be asked for over any number of stages, and moves no contro
 });
 
 it('a stage whose record is damaged lets nothing be taken, and doctor names it (ruling 27)', async () => {
-  tamper("UPDATE promotions SET stage = 'sole'");
+  tamper(daemon.home, "UPDATE promotions SET stage = 'sole'");
   expect(await daemon.refusal('promote.show', { path })).toMatchObject({ code: 'store_corrupt', exitCode: 9 });
   expect(await daemon.refusal('worktrees.add', { goalId: ours.goalId })).toMatchObject({ code: 'store_corrupt' });
   const { checks } = await daemon.call('doctor', {});

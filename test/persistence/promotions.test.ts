@@ -1,10 +1,9 @@
 /** Stages, gate reports, acceptance reports, budgets and comparisons as rows (PROMO-03, PROMO-04, METR-02). */
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../persistence/store.ts';
 import type { Comparison } from '../../persistence/tables/comparisons.ts';
 import type { PromotionChange, PromotionUnit } from '../../persistence/tables/promotions.ts';
+import { tamper } from './support/tamper.ts';
 import { newStore } from './support/temporaryStore.ts';
 
 const unit: PromotionUnit = { unitId: 'U1', commonGitDir: '/r/.git', path: '/r' };
@@ -19,13 +18,6 @@ const changeOf = (version: number, more: Partial<PromotionChange> = {}): Promoti
   reportDigest: null,
   ...more,
 });
-
-/** What nobody but this process may do to the file, done to it. */
-function tamper({ stateDir }: Store, sql: string): void {
-  const file = new Database(join(stateDir, 'custody.db'));
-  file.exec(sql);
-  file.close();
-}
 
 describe('the stage of a repository', () => {
   it('changes only from the version that the change was decided on: of two one wins, and leaves its history', () => {
