@@ -22,8 +22,19 @@ UPDATE passes SET digest = row_digest(wall_ms, elapsed_us, reads, looked_at, def
 export const digestsSince = 5;
 
 export interface DigestedTable {
-  readonly table: 'meta' | 'producers' | 'coverage_gaps' | 'freshness' | 'passes';
-  /** What names a row in a report. */
+  readonly table:
+    | 'meta'
+    | 'producers'
+    | 'coverage_gaps'
+    | 'freshness'
+    | 'passes'
+    | 'promotions'
+    | 'promotion_changes'
+    | 'gate_reports'
+    | 'budgets'
+    | 'acceptance_reports'
+    | 'comparisons';
+  /** What names a row in a report, as an expression of SQL. */
   readonly name: string;
   /** In the order of the digest. */
   readonly columns: readonly string[];
@@ -57,5 +68,45 @@ export const digestedTables: readonly DigestedTable[] = [
     table: 'passes',
     name: 'pass',
     columns: ['wall_ms', 'elapsed_us', 'reads', 'looked_at', 'deferred', 'outcomes'],
+  },
+  { table: 'promotions', name: 'unit_id', columns: ['unit_id', 'common_git_dir', 'path', 'stage', 'version'] },
+  {
+    table: 'promotion_changes',
+    name: "unit_id || ' ' || version",
+    columns: [
+      'unit_id',
+      'version',
+      'from_stage',
+      'to_stage',
+      'changed_by',
+      'wall_ms',
+      'request_id',
+      'report_id',
+      'report_digest',
+    ],
+  },
+  { table: 'gate_reports', name: 'report_id', columns: ['report_id', 'unit_id', 'verdict', 'wall_ms', 'report'] },
+  { table: 'budgets', name: 'name', columns: ['name', 'value', 'origin', 'wall_ms', 'measured'] },
+  { table: 'acceptance_reports', name: 'acceptance_report', columns: ['wall_ms', 'report'] },
+  {
+    table: 'comparisons',
+    name: 'comparison_id',
+    columns: [
+      'comparison_id',
+      'unit_id',
+      'round',
+      'run_id',
+      'ours',
+      'theirs',
+      'truth',
+      'truth_source',
+      'told_wall_ms',
+      'compared_wall_ms',
+      'verdict',
+      'unsafe',
+      'triaged_by',
+      'triaged_wall_ms',
+      'note',
+    ],
   },
 ];

@@ -1,7 +1,7 @@
 /**
- * What other tools had on record (INT-07): which record became which actor, so that the same one is known again and another
- * one under its name is told apart; and the processes that records claim, until somebody has looked for them. Neither is
- * evidence of anything.
+ * Schema version 7: what other tools had on record (INT-07): which record became which actor, so that the same one is known
+ * again and another one under its name is told apart; and the processes that records claim, until somebody has looked for
+ * them. Neither is evidence of anything.
  */
 export const legacySchema = `
 CREATE TABLE legacy_records (

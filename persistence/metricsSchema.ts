@@ -1,6 +1,7 @@
 /**
- * What is measured and stands nowhere else (METR-01): commits by the minute, how long recoveries took, predictions that
- * later evidence contradicts, and sums since the store has this schema. Passes, gaps and the journal have their own tables.
+ * Schema version 6: what is measured and stands nowhere else (METR-01): commits by the minute, how long recoveries took,
+ * predictions that later evidence contradicts, and sums since the store has this schema. Passes, gaps and the journal have
+ * their own tables. These are figures and no evidence, so they carry no digest.
  */
 export const metricsSchema = `
 CREATE TABLE commit_minutes (

@@ -10,6 +10,7 @@ import { mappingStoreErrors, StoreError } from './errors.ts';
 import { legacySchema } from './legacySchema.ts';
 import { metricsSchema } from './metricsSchema.ts';
 import { observeSchema } from './observeSchema.ts';
+import { promotionDigestSchema } from './promotionDigestSchema.ts';
 import { promotionSchema } from './promotionSchema.ts';
 import { retentionSchema } from './retentionSchema.ts';
 import { firstSchema } from './schema.ts';
@@ -31,6 +32,7 @@ export const migrations: readonly Migration[] = [
   { version: 6, name: 'measurements', sql: metricsSchema },
   { version: 7, name: 'records of other tools', sql: legacySchema },
   { version: 8, name: 'promotion', sql: promotionSchema },
+  { version: 9, name: 'digests of promotion', sql: promotionDigestSchema },
 ];
 
 const latest = (known: readonly Migration[]): number => known.at(-1)?.version ?? 0;

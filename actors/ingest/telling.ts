@@ -127,19 +127,22 @@ const noted = (runId: RunId, generationId: GenerationId | null): Draft[] =>
       ];
 
 function stated(note: Note, runId: RunId, identity: ProcessIdentity | undefined): Draft[] {
-  if (identity !== undefined) {
-    const payload = {
-      identity,
-      identityDigest: identityDigest(identity),
-      verified: true,
-      source: 'entrypoint',
-      scopeId: null,
-    } as const;
-    return [draft('identity.bound', { to: ['run', runId], payload, by })];
-  }
+  if (identity !== undefined) return [boundDraft(runId, identity, by)];
   if (note.type !== 'run.exit') return [];
   const payload = { exitCode: note.code, signal: note.signal, reporter: note.producer };
   return [draft('exit.reported', { to: ['run', runId], payload, by })];
+}
+
+/** A process outside of every scope is the run, by what was read of it while it lived (RUN-02, ID-07). */
+export function boundDraft(runId: RunId, identity: ProcessIdentity, by: string): Draft {
+  const payload = {
+    identity,
+    identityDigest: identityDigest(identity),
+    verified: true,
+    source: 'entrypoint',
+    scopeId: null,
+  } as const;
+  return draft('identity.bound', { to: ['run', runId], payload, by });
 }
 
 /** The process that a note binds. The launcher read it while the process lived (ID-07). */

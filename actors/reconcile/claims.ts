@@ -8,7 +8,7 @@ import type { RunId } from '../../machines/ids.ts';
 import type { Store } from '../../persistence/store.ts';
 import type { LegacyClaim } from '../../persistence/tables/legacyRecords.ts';
 import type { Host } from '../host/api.ts';
-import type { Draft } from '../host/outcome.ts';
+import { boundDraft } from '../ingest/telling.ts';
 import type { LinuxAdapter } from '../observe/linux/adapter.ts';
 import type { Sample } from '../observe/sample.ts';
 import { draft, firstRefusal } from '../runtime/submission.ts';
@@ -42,10 +42,12 @@ export async function confirmClaims({ host, store, adapter, batch, maxCount }: C
   let after = Number(store.meta.get(cursorRow) || 0);
   let left = maxCount;
   while (left > 0) {
-    const claims = store.legacyRecords.openClaims({ after, limit: Math.min(batch, left) });
-    const samples = adapter.sampleSlice(claims.map((claim) => ({ identity: identityOf(claim) })));
+    const claims = store.legacyRecords.openClaims({ after, limit: Math.min(batch, left) }).map(readOf);
+    const readable = claims.filter((claim): claim is Readable => claim.identity !== undefined);
+    const samples = adapter.sampleSlice(readable);
+    const sampleOf = new Map(readable.map(({ key }, at) => [key, samples[at]!]));
     const taken = new Set<string>();
-    const outcomes = await Promise.all(claims.map((claim, at) => told({ host, taken }, claim, samples[at]!)));
+    const outcomes = await Promise.all(claims.map((claim) => told({ host, taken }, claim, sampleOf.get(claim.key))));
     const settled = claims.flatMap(({ key }, at) =>
       outcomes[at] === undefined ? [] : [{ key, outcome: outcomes[at] }],
     );
@@ -63,7 +65,26 @@ export async function confirmClaims({ host, store, adapter, batch, maxCount }: C
   return { ...counts, open: store.legacyRecords.countOpenClaims() };
 }
 
-const identityOf = ({ identity }: LegacyClaim): ProcessIdentity => processIdentitySchema.parse(JSON.parse(identity));
+interface Claim {
+  readonly key: number;
+  readonly runId: RunId;
+  /** Undefined where the row is damaged: nobody can tell any more whom it claims. */
+  readonly identity: ProcessIdentity | undefined;
+}
+
+type Readable = Claim & { readonly identity: ProcessIdentity };
+
+function readOf({ key, runId, identity }: LegacyClaim): Claim {
+  return { key, runId: runId as RunId, identity: identityIn(identity) };
+}
+
+function identityIn(text: string): ProcessIdentity | undefined {
+  try {
+    return processIdentitySchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
 
 interface Telling {
   readonly host: Host;
@@ -71,34 +92,21 @@ interface Telling {
   readonly taken: Set<string>;
 }
 
-/** Commits what was seen of one; undefined where nothing could be seen. */
-async function told({ host, taken }: Telling, claim: LegacyClaim, sample: Sample): Promise<string | undefined> {
-  const { result, reason, signalable } = sample;
-  if (result === 'unknown') return undefined;
-  const runId = claim.runId as RunId;
-  let doubt = `claim_${reason}`;
+/** Commits what was seen of one, or that it cannot be looked for; undefined where nothing could be seen. */
+async function told({ host, taken }: Telling, claim: Claim, sample: Sample | undefined): Promise<string | undefined> {
+  if (sample?.result === 'unknown') return undefined;
+  const { runId, identity } = claim;
+  let doubt = `claim_${sample?.reason ?? 'damaged'}`;
   // Not signalable: alive, but not beyond doubt the same one, as under another user, or where pids come again at once.
-  if (result === 'alive' && signalable) {
-    const identity = identityOf(claim);
+  if (identity !== undefined && sample?.result === 'alive' && sample.signalable) {
     const digest = identityDigest(identity);
     // One process is at most one run (RUN-02, I-06).
     const isTaken = taken.has(digest) || host.linked('run', 'identity', digest).some((id) => id !== runId);
     taken.add(digest);
-    const refused = isTaken ? undefined : firstRefusal(await host.submit([bound(runId, identity)]));
+    const refused = isTaken ? undefined : firstRefusal(await host.submit([boundDraft(runId, identity, by)]));
     if (!isTaken && refused === undefined) return 'bound';
     doubt = isTaken ? 'claim_taken' : 'claim_refused';
   }
   await host.submit([draft('admission.uncertain', { to: ['run', runId], payload: { reason: doubt }, by })]);
   return doubt;
-}
-
-function bound(runId: RunId, identity: ProcessIdentity): Draft {
-  const payload = {
-    identity,
-    identityDigest: identityDigest(identity),
-    verified: true,
-    source: 'entrypoint',
-    scopeId: null,
-  } as const;
-  return draft('identity.bound', { to: ['run', runId], payload, by });
 }

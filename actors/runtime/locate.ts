@@ -45,16 +45,26 @@ export function gitDirectoryOf(worktree: string): string | undefined {
   if (!info) return undefined;
   if (info.isDirectory()) return isGitDirectory(entry) ? realpathSync(entry) : undefined;
   if (!info.isFile()) return undefined;
-  const pointer = /^gitdir: (.+?)\n?$/s.exec(readFileSync(entry, 'utf8'))?.[1];
+  const pointer = /^gitdir: (.+?)\n?$/s.exec(pointerIn(entry))?.[1];
   const target = pointer ? resolve(worktree, pointer) : undefined;
   if (!target || !isGitDirectory(target)) throw notARepository(worktree, 'its .git pointer leads nowhere');
   return realpathSync(target);
 }
 
+/** Twice the longest path (PATH_MAX): git writes one path into it. */
+const pointerBytes = 8_192;
+
+/** Empty for what holds no pointer: a stranger's pipe would be read for ever, and a huge file fill the memory. */
+function pointerIn(file: string): string {
+  const info = statSync(file);
+  return info.isFile() && info.size <= pointerBytes ? readFileSync(file, 'utf8') : '';
+}
+
 /** The directory that the worktree of this git directory shares with others: itself, for a main worktree. */
 export function commonDirectoryOf(gitDir: string): string {
   try {
-    return realpathSync(resolve(gitDir, readFileSync(join(gitDir, 'commondir'), 'utf8').trim()));
+    // Resolved from the git directory itself where there is no pointer.
+    return realpathSync(resolve(gitDir, pointerIn(join(gitDir, 'commondir')).trim()));
   } catch {
     return gitDir;
   }

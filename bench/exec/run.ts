@@ -11,6 +11,7 @@ import type { CallName } from '../../actors/daemon/api/contract.ts';
 import { operatorCredential, operatorKey } from '../../actors/runtime/credentials.ts';
 import type { Rendezvous } from '../../actors/runtime/places.ts';
 import { Client } from '../../cli/client.ts';
+import { median } from '../timing.ts';
 
 const rounds = Number(process.argv[2] ?? 60);
 const root = resolve(import.meta.dirname, '..', '..');
@@ -32,7 +33,6 @@ interface Sample {
   readonly steps: readonly { readonly step: string; readonly ms: number }[];
 }
 
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 /** Resolves with the time at which a byte could be read; opening and reading block in the thread pool until then. */

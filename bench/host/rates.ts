@@ -9,6 +9,7 @@ import { Recorder } from '../../actors/metrics/recorder.ts';
 import { createSystemClock } from '../../actors/observe/linux/clock.ts';
 import { connect } from '../../persistence/connection.ts';
 import { openStore, type Store } from '../../persistence/store.ts';
+import { median } from '../timing.ts';
 import { clock, hostOver, launched, observed } from './scopes.ts';
 
 const scopes = Array.from({ length: 100 }, (_, n) => `S${String(n).padStart(10, '0')}`);
@@ -111,9 +112,6 @@ function report(perTransaction: number, target: number, rates: Rates): void {
   ];
   console.log(line.join(' '));
 }
-
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 
 async function prepared(stateDir: string): Promise<Store> {
   const store = openStore({ stateDir, clock, create: true });

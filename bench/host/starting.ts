@@ -1,6 +1,7 @@
 /** What a start costs: opening the store, a host, and every live actor, with and without a long past. */
 import { join } from 'node:path';
 import { openStore } from '../../persistence/store.ts';
+import { median } from '../timing.ts';
 import { abandoned, clock, hostOver, launched } from './scopes.ts';
 
 const live = 1_000;
@@ -60,6 +61,3 @@ function start(stateDir: string): number {
   store.close();
   return took;
 }
-
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;

@@ -17,29 +17,12 @@ import { probeExistence } from '../../actors/observe/linux/probe.ts';
 import { observations$ } from '../../actors/observe/streams/observations.ts';
 import type { ProcessIdentity } from '../../machines/identity.ts';
 import { installationIdSchema } from '../../machines/ids.ts';
+import { median, type Timing, timed } from '../timing.ts';
 import { barePass } from './barePass.ts';
 
 const processes = Number(process.argv[2] ?? 1_000);
 const rounds = Number(process.argv[3] ?? 31);
 const BATCH = 64;
-
-interface Timing {
-  readonly wallMs: number;
-  readonly cpuMs: number;
-}
-
-async function timed(work: () => unknown): Promise<Timing> {
-  const cpu = process.cpuUsage();
-  const from = process.hrtime.bigint();
-  await work();
-  const wallMs = Number(process.hrtime.bigint() - from) / 1e6;
-  const { user, system } = process.cpuUsage(cpu);
-  return { wallMs, cpuMs: (user + system) / 1_000 };
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)]!;
-}
 
 /** A shell with sleepers as its children. It reaps them once they have been ended, one by one, and then ends too. */
 async function sleepers(count: number): Promise<{ pids: number[]; end: () => Promise<void> }> {
@@ -118,11 +101,11 @@ try {
   const bare = timings.bare!;
   console.log(`${processes} processes, ${rounds} rounds, ${availableParallelism()} cores, Node ${process.version}`);
   for (const [name, list] of Object.entries(timings)) {
-    const wall = median(list.map(({ wallMs }) => wallMs));
-    const cpu = median(list.map(({ cpuMs }) => cpuMs));
+    const wall = median(list.map(({ wall }) => wall));
+    const cpu = median(list.map(({ cpu }) => cpu));
     const ratio = (of: (timing: Timing) => number) =>
       median(list.map((one, round) => of(one) / of(bare[round]!))).toFixed(2);
-    const ratios = `to bare: wall ${ratio(({ wallMs }) => wallMs)}, cpu ${ratio(({ cpuMs }) => cpuMs)}`;
+    const ratios = `to bare: wall ${ratio(({ wall }) => wall)}, cpu ${ratio(({ cpu }) => cpu)}`;
     console.log(`${name.padEnd(8)} wall ${wall.toFixed(1)} ms  cpu ${cpu.toFixed(1)} ms  ${ratios}`);
   }
   console.log(

@@ -3,13 +3,13 @@
  * cost, and what it takes to attach to a long transcript. `npm run bench -- pty [ROUNDS] [MEGABYTES]`.
  */
 import { spawn as spawnBare } from 'node-pty';
+import { median } from '../timing.ts';
 import { Holder, type Watcher } from './holder.ts';
 
 const rounds = Number(process.argv[2] ?? 7);
 const megabytes = Number(process.argv[3] ?? 32);
 const bytes = megabytes * 1024 * 1024;
 
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 const print = (label: string, text: string): void => console.log(`${label.padEnd(34)} ${text}`);
 

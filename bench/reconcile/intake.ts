@@ -1,5 +1,6 @@
 /** Notes taken in, in batches of 100 that share a commit, against plain statements that write the same rows. */
-import { noting, type Observing, quantile, ratios, type Timing, timed } from './measuring.ts';
+import { quantile, type Timing, timed } from '../timing.ts';
+import { noting, type Observing, ratios } from './measuring.ts';
 import { plainRows } from './plainRows.ts';
 
 const batch = 100;

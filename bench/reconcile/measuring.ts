@@ -6,39 +6,18 @@ import { createObserver } from '../../actors/reconcile/observer.ts';
 import { type Note, noteSchema } from '../../machines/note.ts';
 import { protocol } from '../../machines/protocol.ts';
 import { openStore } from '../../persistence/store.ts';
+import { median, type Timing } from '../timing.ts';
 
 export const clock = createSystemClock();
 
 /** Processes that are looked at together. */
 export const batch = 64;
 
-/** In ms. On a busy machine the processor time is what can be compared; it leaves out the wait for the disk. */
-export interface Timing {
-  readonly wall: number;
-  readonly cpu: number;
-}
-
-export async function timed(work: () => unknown): Promise<Timing> {
-  const before = process.cpuUsage();
-  const from = process.hrtime.bigint();
-  await work();
-  const wall = Number(process.hrtime.bigint() - from) / 1e6;
-  const { user, system } = process.cpuUsage(before);
-  return { wall, cpu: (user + system) / 1_000 };
-}
-
 /** Of pairs that were measured one right after the other. */
 export function ratios(above: readonly Timing[], below: readonly Timing[]) {
-  const of = (clock: keyof Timing) =>
-    quantile(
-      above.map((one, at) => one[clock] / below[at]![clock]),
-      0.5,
-    ).toFixed(2);
+  const of = (clock: keyof Timing) => median(above.map((one, at) => one[clock] / below[at]![clock])).toFixed(2);
   return { wall: of('wall'), cpu: of('cpu') };
 }
-
-export const quantile = (values: readonly number[], at: number): number =>
-  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * at))]!;
 
 /** The whole of observe mode over a store of its own. */
 export function observing(directory: string) {

@@ -5,7 +5,8 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { barePass } from '../observe/barePass.ts';
-import { batch, noting, type Observing, quantile, ratios, type Timing, timed } from './measuring.ts';
+import { quantile, type Timing, timed } from '../timing.ts';
+import { batch, noting, type Observing, ratios } from './measuring.ts';
 
 const shown = (timings: readonly Timing[]): string => {
   const at = (part: number) =>

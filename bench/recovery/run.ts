@@ -13,13 +13,13 @@ import { setTimeout } from 'node:timers/promises';
 import { operatorCredential, operatorKey } from '../../actors/runtime/credentials.ts';
 import { placesOf, readRendezvous } from '../../actors/runtime/places.ts';
 import { Client } from '../../cli/client.ts';
+import { median } from '../timing.ts';
 
 const [rounds = 7, sessions = 50, live = 100, settled = 1_000] = process.argv.slice(2).map(Number);
 const root = resolve(import.meta.dirname, '..', '..');
 const scratch = mkdtempSync(join(tmpdir(), 'custody-bench-'));
 const observedMs = 10_000;
 
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 const print = (label: string, text: string): void => console.log(`${label.padEnd(52)} ${text}`);
 

@@ -8,6 +8,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writevSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openTranscript } from '../../pty/transcript/writer.ts';
+import { median } from '../timing.ts';
 
 const totalBytes = Number(process.argv[2] ?? 64) * 1024 * 1024;
 const rounds = Number(process.argv[3] ?? 9);
@@ -37,10 +38,6 @@ function timed(work: (name: string) => void, round: number): number {
   return microseconds / batches;
 }
 
-function median(values: readonly number[]): string {
-  return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)]!.toFixed(1);
-}
-
 try {
   const timings = { plain: [] as number[], transcript: [] as number[] };
   for (let round = 0; round < rounds; round += 1) {
@@ -50,7 +47,8 @@ try {
   console.log(
     `${batches} batches of 4 KiB, ${rounds} rounds, ${availableParallelism()} cores, Node ${process.version}`,
   );
-  for (const [name, list] of Object.entries(timings)) console.log(`${name.padEnd(10)} ${median(list)} µs per batch`);
+  for (const [name, list] of Object.entries(timings))
+    console.log(`${name.padEnd(10)} ${median(list).toFixed(1)} µs per batch`);
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }

@@ -27,7 +27,7 @@ import { ownProgram } from '../spelling.ts';
 import { version } from '../version.ts';
 import { faults, verified } from './matrix.ts';
 import { createRandom } from './random.ts';
-import { record } from './record.ts';
+import { offered, record } from './record.ts';
 import { acceptanceLines, exitCodeOf, failedRows, type Outcome, type Outcomes, reportOf } from './report.ts';
 import { type Row, type Trying, verdictOf } from './row.ts';
 import { lanes } from './rows.ts';
@@ -78,9 +78,9 @@ const unknownRow = (name: string): OperatingError => {
 };
 
 async function answered(output: Output, report: AcceptanceReport, recordAt: Places | undefined): Promise<number> {
-  const answer = localAnswer('acceptance', report, exitCodeOf(report));
-  const warnings =
-    recordAt === undefined || (await record(recordAt, report)) ? [] : ['not recorded: there is no installation'];
+  const { warnings, exitCode } =
+    recordAt === undefined ? { warnings: [], exitCode: 0 } : await offered(record(recordAt, report));
+  const answer = localAnswer('acceptance', report, exitCodeOf(report) || exitCode);
   return output.answer({ ...answer, warnings }, acceptanceLines, (data) => failedRows(data).map(({ id }) => id));
 }
 

@@ -57,6 +57,13 @@ export const notRun = (text: string): Claim => ({ text, verdict: 'not_run' });
 /** As safe as it was said to be, and no more: the program may always say no. */
 export const isJustified = ({ eligible, justified }: Eligibility): boolean => !eligible || justified;
 
+/** Nothing that was said is a failure of its own: what had to be said is another claim. */
+export const saidSafely = (said: readonly Eligibility[]): Claim =>
+  claim(
+    `${said.filter(isJustified).length} of ${said.length} ${said.length === 1 ? 'statement' : 'statements'} as safe as they say`,
+    said.every(isJustified),
+  );
+
 export const verdictOf = ({ claims }: Judgement): Verdict => {
   if (claims.some(({ verdict }) => verdict === 'failed')) return 'failed';
   return claims.length === 0 || claims.some(({ verdict }) => verdict === 'not_run') ? 'not_run' : 'passed';

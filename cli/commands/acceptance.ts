@@ -18,7 +18,7 @@ export function registerAcceptance(program: Command): void {
     .argument('[row]', 'one row, or all whose names begin so: FAULT-06, migration …')
     .option('--kills <n>', 'SIGKILLs of each row that kills', parseWhole(1, 100_000), 24)
     .option('--seed <n>', 'of the instants and orders', parseWhole(0, 0xffff_ffff), 1)
-    .option('--record', 'offer the report to your own installation, which asks for it before it is promoted')
+    .option('--record', 'hand the report over to your own installation, where promotion asks for it')
     .option('--keep', 'leave the scratch directory and say where it is')
     .action(
       action<AcceptanceCommandOptions>(async ({ globals, output, places }, options, [name]) => {

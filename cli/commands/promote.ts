@@ -10,8 +10,18 @@ import { addRequestId, collect, example } from '../globalOptions.ts';
 import { readInput } from '../input.ts';
 import type { Invocation } from '../invocation.ts';
 import { budgetLines, comparingLines, promotedLines, promotionLines, triageLines } from '../print/promotion.ts';
+import { parseWallTime } from '../wallTime.ts';
 
-const stageNames = ['tracking', 'comparing', 'canary', 'wide', 'sole'];
+type Stage = CallArguments<'promote.to'>['to'];
+
+/** In their order. Their list in the store would take longer to load than the command. */
+const stageNames = Object.keys({
+  tracking: 1,
+  comparing: 1,
+  canary: 1,
+  wide: 1,
+  sole: 1,
+} satisfies Readonly<Record<Stage, 1>>);
 const repoFlag = ['--repo <path>', 'the repository, or any directory inside it (default: the current one)'] as const;
 
 export function registerPromote(program: Command): void {
@@ -86,7 +96,7 @@ function parseFactor(text: string): number {
 
 interface StageOptions {
   readonly repo?: string;
-  readonly to?: CallArguments<'promote.to'>['to'];
+  readonly to?: Stage;
   readonly dryRun?: boolean;
   readonly expectVersion?: number;
 }
@@ -198,7 +208,7 @@ async function readTold(option: string, file: string): Promise<Told[]> {
 function parseTold(line: string): Told | undefined {
   try {
     const { run, producer, outcome, at } = JSON.parse(line) as Record<string, unknown>;
-    const atMs = typeof at === 'string' ? Date.parse(at) : at;
+    const atMs = typeof at === 'string' ? parseWallTime(at) : at;
     if (typeof run !== 'string' || typeof outcome !== 'string' || !Number.isSafeInteger(atMs)) return undefined;
     const named = producer === undefined ? {} : { producer: String(producer) };
     return { run, ...named, outcome: outcome as Told['outcome'], atMs: atMs as number };

@@ -13,6 +13,7 @@ import type { Answer, Output } from '../output.ts';
 import { importLines } from '../print/import.ts';
 import { metricsLines } from '../print/metrics.ts';
 import { coverageLines, ingestLines, reconcileLines, spoolLines, statusLines } from '../print/observe.ts';
+import { parseWallTime } from '../wallTime.ts';
 import { type LegacyReport, preparedImport, readSource } from './importing.ts';
 import { type Here, type Observed, withObserver, withoutWriting } from './observer.ts';
 
@@ -95,8 +96,8 @@ async function metrics({ here, output }: Asked, { since, prometheus = false }: M
 /** `10m`, `24h`, or a time such as 2031-05-06T07:08:09Z, as wall-clock milliseconds. */
 function sinceOf(text: string): number {
   if (/^\d+(\.\d+)?(ms|s|m|h)?$/.test(text)) return Date.now() - parseDuration(text);
-  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isFinite(at) && at >= 0) return at;
+  const at = parseWallTime(text);
+  if (at !== undefined) return at;
   throw usage(`${JSON.stringify(text)} is neither a duration such as 10m nor a time such as 2031-05-06T07:08:09Z`, [
     'custody metrics --since 24h',
   ]);

@@ -1,7 +1,7 @@
 /** What was measured, for people: one line a series. */
 import type { MetricsReport, Series, Unit } from '../../actors/metrics/report.ts';
 import { line } from './escape.ts';
-import { size } from './quantity.ts';
+import { size, unitBehind } from './quantity.ts';
 import type { Style } from './style.ts';
 import { table } from './table.ts';
 import { spaced } from './words.ts';
@@ -11,7 +11,7 @@ export function metricsLines({ window, series }: MetricsReport, style: Style): s
   return [
     line`from ${from} to ${until}; what has no window is as it is now`,
     ...table({
-      heading: ['SERIES', 'VALUE', 'P50', 'P95', 'MAX', 'COUNT'],
+      heading: ['series', 'value', 'p50', 'p95', 'max', 'count'],
       rows: series.map((one) => [nameOf(one), ...valuesOf(one)]),
       empty: 'no series',
       style,
@@ -30,15 +30,11 @@ function valuesOf({ measured, unit }: Series): readonly (string | number)[] {
   return ['', quantity(p50, unit), quantity(p95, unit), quantity(max, unit), count];
 }
 
-const short: Readonly<Record<Unit, string>> = {
-  ...{ milliseconds: ' ms', seconds: ' s', bytes: '', rows: ' rows', reads: ' reads', count: '', ratio: '' },
-};
-
 /** `not measured` and 0 are two things. */
 function quantity(value: number | null, unit: Unit): string {
   if (value === null) return '-';
   if (unit === 'bytes') return size(value);
   if (unit === 'ratio') return `${(value * 100).toFixed(value > 0 && value < 0.01 ? 3 : 1)} %`;
   const rounded = Number.isInteger(value) ? String(value) : value.toFixed(value < 10 ? 2 : 1);
-  return `${rounded}${short[unit]}`;
+  return `${rounded}${unitBehind(unit)}`;
 }

@@ -9,7 +9,7 @@ import { spaced } from './words.ts';
 
 export const counted = (counts: Readonly<Record<string, number>>): string => {
   const some = Object.entries(counts).filter(([, count]) => count > 0);
-  return some.length === 0 ? 'none' : some.map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`).join(', ');
+  return some.length === 0 ? 'none' : some.map(([name, count]) => `${count} ${spaced(name)}`).join(', ');
 };
 
 const lostLines = (lost: number): string[] =>

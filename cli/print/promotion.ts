@@ -6,7 +6,7 @@ import type {
   PromotionView,
 } from '../../actors/daemon/api/promotionViews.ts';
 import { line } from './escape.ts';
-import { age } from './quantity.ts';
+import { age, unitBehind } from './quantity.ts';
 import type { Style } from './style.ts';
 import { fields, table } from './table.ts';
 import { spaced } from './words.ts';
@@ -60,11 +60,7 @@ function readiness({ readiness: { state, lacks } }: PromotionView, style: Style)
 }
 
 const figure = (value: Check['measured'], unit: string | null): string =>
-  value === null
-    ? '-'
-    : `${Math.round(value * 1_000) / 1_000}${unit === null || unit === 'count' ? '' : ` ${shorter(unit)}`}`;
-
-const shorter = (unit: string): string => ({ milliseconds: 'ms', seconds: 's' })[unit] ?? unit;
+  value === null ? '-' : `${Math.round(value * 1_000) / 1_000}${unit === null ? '' : unitBehind(unit)}`;
 
 function nextLines({ next, path }: PromotionView, style: Style): string[] {
   if (next === null) return [];

@@ -25,3 +25,8 @@ export function size(bytes: number): string {
   }
   return `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
 }
+
+const short: Readonly<Record<string, string>> = { milliseconds: ' ms', seconds: ' s', count: '' };
+
+/** What stands behind a figure: ` ms`, ` rows`; nothing where it only counts. */
+export const unitBehind = (unit: string): string => short[unit] ?? ` ${unit}`;

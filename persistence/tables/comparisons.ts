@@ -1,5 +1,7 @@
 /** What the old system said of a run, what was derived here, and who was right, as far as that is known (PROMO-03). */
 import type { Connection } from '../connection.ts';
+import { rowDigest } from '../digest.ts';
+import { damagedRow } from '../errors.ts';
 import { limitOf } from '../paging.ts';
 
 export const comparisonVerdicts = ['agreed', 'not_comparable', 'ours_wrong', 'theirs_wrong', 'undecided'] as const;
@@ -47,57 +49,81 @@ export interface ComparingRound {
   readonly round: number;
 }
 
+/** A damaged row throws StoreError `store_corrupt`: one that is read wrongly may hide that we were wrong. */
 export interface ComparisonsTable {
-  /** Takes the place of an earlier one of the same id. */
+  /** Takes the place of an earlier one of the same id, also where that is damaged. */
   put(comparison: Comparison): void;
   find(comparisonId: string): Comparison | undefined;
   /** Ids of disagreements. */
   idsStartingWith(prefix: string, limit: number): readonly string[];
   /** Disagreements, those that are not decided first. */
   disagreements(of: ComparingRound, limit: number): readonly Comparison[];
+  /** Nothing where there is no such comparison. */
   triage(triage: Triage): void;
+  /** Reads each of the round, because a sum over damaged rows would not show it. */
   counts(of: ComparingRound): readonly ComparisonCount[];
 }
 
+type Raw = Omit<Comparison, 'unsafe'> & { readonly unsafe: number };
+
+const columnsOf = (row: Raw) =>
+  [
+    ...[row.comparisonId, row.unitId, row.round, row.runId, row.ours, row.theirs, row.truth, row.truthSource],
+    ...[row.toldWallMs, row.comparedWallMs, row.verdict, row.unsafe],
+    ...[row.triagedBy, row.triagedWallMs, row.note],
+  ] as const;
+
+function intact(row: unknown): Comparison {
+  const { digest, ...raw } = row as Raw & { readonly digest: string };
+  if (digest !== rowDigest(...columnsOf(raw))) throw damagedRow(`comparison ${raw.comparisonId}`);
+  return { ...raw, unsafe: raw.unsafe === 1 };
+}
+
 export function createComparisonsTable(connection: Connection): ComparisonsTable {
-  const put =
+  const replace =
     connection.prepare(`INSERT OR REPLACE INTO comparisons (comparison_id, unit_id, round, run_id, ours, theirs, truth,
-    truth_source, told_wall_ms, compared_wall_ms, verdict, unsafe, triaged_by, triaged_wall_ms, note)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    truth_source, told_wall_ms, compared_wall_ms, verdict, unsafe, triaged_by, triaged_wall_ms, note, digest)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const from = `SELECT comparison_id AS comparisonId, unit_id AS unitId, round, run_id AS runId, ours, theirs, truth,
     truth_source AS truthSource, told_wall_ms AS toldWallMs, compared_wall_ms AS comparedWallMs, verdict, unsafe,
-    triaged_by AS triagedBy, triaged_wall_ms AS triagedWallMs, note FROM comparisons`;
+    triaged_by AS triagedBy, triaged_wall_ms AS triagedWallMs, note, digest FROM comparisons`;
   const byId = connection.prepare(`${from} WHERE comparison_id = ?`);
+  const ofRound = connection.prepare(`${from} WHERE unit_id = ? AND round = ?`);
   const differing =
     connection.prepare(`${from} WHERE unit_id = ? AND round = ? AND verdict NOT IN ('agreed', 'not_comparable')
     ORDER BY verdict = 'undecided' DESC, unsafe DESC, told_wall_ms DESC, comparison_id LIMIT ?`);
   const beginning = connection.prepare(`SELECT comparison_id AS id FROM comparisons
     WHERE comparison_id >= ? AND comparison_id < ? AND verdict NOT IN ('agreed', 'not_comparable')
     ORDER BY comparison_id LIMIT ?`);
-  const triage = connection.prepare(
-    'UPDATE comparisons SET verdict = ?, triaged_by = ?, triaged_wall_ms = ?, note = ? WHERE comparison_id = ?',
-  );
-  const counts = connection.prepare(
-    'SELECT verdict, unsafe, count(*) AS count FROM comparisons WHERE unit_id = ? AND round = ? GROUP BY verdict, unsafe',
-  );
-  const withFlag = <Row>(raw: unknown): Row => ({ ...(raw as Row), unsafe: (raw as { unsafe: number }).unsafe === 1 });
+
+  function put(comparison: Comparison): void {
+    const columns = columnsOf({ ...comparison, unsafe: comparison.unsafe ? 1 : 0 });
+    replace.run(...columns, rowDigest(...columns));
+  }
+
+  function find(comparisonId: string): Comparison | undefined {
+    const row = byId.get(comparisonId);
+    return row === undefined ? undefined : intact(row);
+  }
 
   return {
-    put: (row) =>
-      void put.run(
-        ...[row.comparisonId, row.unitId, row.round, row.runId, row.ours, row.theirs, row.truth, row.truthSource],
-        ...[row.toldWallMs, row.comparedWallMs, row.verdict, row.unsafe ? 1 : 0],
-        ...[row.triagedBy, row.triagedWallMs, row.note],
-      ),
-    find(comparisonId) {
-      const raw = byId.get(comparisonId);
-      return raw === undefined ? undefined : withFlag<Comparison>(raw);
+    put,
+    find,
+    disagreements: ({ unitId, round }, limit) => differing.all(unitId, round, limitOf({ limit })).map(intact),
+    triage({ comparisonId, verdict, by, wallMs, note }) {
+      const found = find(comparisonId);
+      if (found !== undefined) put({ ...found, verdict, triagedBy: by, triagedWallMs: wallMs, note });
+    },
+    counts({ unitId, round }) {
+      const counts = new Map<string, ComparisonCount>();
+      for (const row of ofRound.iterate(unitId, round)) {
+        const { verdict, unsafe } = intact(row);
+        const key = `${verdict} ${unsafe}`;
+        counts.set(key, { verdict, unsafe, count: (counts.get(key)?.count ?? 0) + 1 });
+      }
+      return [...counts.values()];
     },
     idsStartingWith: (prefix, limit) =>
       (beginning.all(prefix, `${prefix}\u{10ffff}`, limitOf({ limit })) as { id: string }[]).map(({ id }) => id),
-    disagreements: ({ unitId, round }, limit) =>
-      differing.all(unitId, round, limitOf({ limit })).map((raw) => withFlag<Comparison>(raw)),
-    triage: ({ comparisonId, verdict, by, wallMs, note }) => void triage.run(verdict, by, wallMs, note, comparisonId),
-    counts: ({ unitId, round }) => counts.all(unitId, round).map((raw) => withFlag<ComparisonCount>(raw)),
   };
 }

@@ -136,6 +136,7 @@ const cases: readonly Case[] = [
       'another outcome': { different: 1 },
       'done twice': { goals: 3 },
       'no ingest was killed': { ingestKills: 0 },
+      'a kill too few': { kills: 1 },
       'a note that changed again': { changedAgain: 1 },
       'a note that is missing': { missing: 1 },
     },
@@ -316,5 +317,12 @@ describe('what could not be tried', () => {
     expect(verdictOf(judgeUnreadable(why))).toBe('not_run');
     expect(verdictOf(judgeRefusingStore({ ...store, conditions: [why] }))).toBe('not_run');
     expect(verdictOf({ claims: [] })).toBe('not_run');
+  });
+
+  it('is what no kill has met: the moment between a commit and its reply, or behind a commit', () => {
+    expect(verdictOf(judgeRepeated({ ...repeated, unanswered: 0 }))).toBe('not_run');
+    expect(verdictOf(judgeRepeated({ ...repeated, unanswered: 0, different: 1 }))).toBe('failed');
+    const early = { asked: 24, kills: 24, left: { nothing: 24, some: 0, all: 0 } };
+    expect(verdictOf(judgeKilled({ ...killed, ...early }))).toBe('not_run');
   });
 });

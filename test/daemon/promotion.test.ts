@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createLinuxAdapter } from '../../actors/observe/linux/adapter.ts';
 import { bind, reserve } from '../ingest/support/notes.ts';
 import { launcher } from '../observeOnly/support/observing.ts';
+import { tamper } from '../persistence/support/tamper.ts';
 import { metricsFixture, withSeries } from '../promotion/support/evidence.ts';
 import { makeRepository } from '../support/daemonHome.ts';
 import { authorityRecord, git, watched } from './support/generations.ts';
@@ -181,6 +182,8 @@ it('a grant rests on a green report of this repository, and is for what is new (
   daemon.measure(withSeries('pass_duration', { p95: 1_000 }));
   await daemon.lacks('wide');
   expect(await grant(id, report)).toEqual(['gate_report_overtaken']);
+  tamper(daemon.home, "UPDATE gate_reports SET verdict = 'green' WHERE verdict = 'red'");
+  expect(await grant(id, report)).toEqual(['gate_report_overtaken']);
   daemon.measure(metricsFixture());
   await daemon.lacks('wide');
   const granted = await daemon.call('worktrees.authority', { id, change: 'grant', evidence: [report] });
@@ -223,4 +226,12 @@ it('the way back may be asked for over any number of stages, and moves no contro
   expect(await show()).toMatchObject({ stage: 'comparing', worktrees: { controlled: expect.arrayContaining([id]) } });
   expect(await daemon.refusal('worktrees.add', { goalId: ours.goalId })).toMatchObject({ code: 'stage_too_early' });
   expect(await daemon.refusal('promote.to', { path, to: 'comparing' })).toMatchObject({ code: 'preconditions_unmet' });
+});
+
+it('a stage whose record is damaged lets nothing be taken, and doctor names it (ruling 27)', async () => {
+  tamper(daemon.home, "UPDATE promotions SET stage = 'sole'");
+  expect(await daemon.refusal('promote.show', { path })).toMatchObject({ code: 'store_corrupt', exitCode: 9 });
+  expect(await daemon.refusal('worktrees.add', { goalId: ours.goalId })).toMatchObject({ code: 'store_corrupt' });
+  const { checks } = await daemon.call('doctor', {});
+  expect(checks).toContainEqual(expect.objectContaining({ id: 'promotion', ok: false, severity: 'error' }));
 });

@@ -163,7 +163,7 @@ describe('JRN-05, I-35: one event id, one content', () => {
   });
 });
 
-describe('JRN-03: events are validated once, at submission', () => {
+describe('JRN-03, PRIV-03: events are validated once, at submission, and what is wrong is kept without its words', () => {
   it.each([
     ['an unknown type', draft('ledger.invented', 'L1'), 'type: unknown'],
     ['a property of every object as a type', { ...add('L1', 1), type: 'constructor' }, 'type: unknown'],
@@ -175,6 +175,11 @@ describe('JRN-03: events are validated once, at submission', () => {
     ['a missing field', draft('ledger.added', 'L1'), 'payload.amount: invalid_type'],
     ['a field of another type', draft('ledger.added', 'L1', { amount: 'secret' }), 'payload.amount: invalid_type'],
     ['an unknown payload field', draft('ledger.added', 'L1', { amount: 1, secret: 1 }), 'payload: unrecognized_keys'],
+    [
+      'a payload field with a hostile name',
+      draft('ledger.added', 'L1', { amount: 1, [`"secret"\u001b[31m${'x'.repeat(10_000)}`]: 1 }),
+      'payload: unrecognized_keys',
+    ],
     ['an unknown envelope field', { ...add('L1', 1), secret: 1 } as never, 'event: unrecognized_keys'],
     ['a bad basis', { ...add('L1', 1), basis: { goalId: 'G1' } as never }, 'basis.occurrence: invalid_type'],
     ['a bad version', { ...add('L1', 1), expectedVersion: -1 }, 'expectedVersion: too_small'],

@@ -1,10 +1,9 @@
 /** Stages, gate reports, acceptance reports, budgets and comparisons as rows (PROMO-03, PROMO-04, METR-02). */
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../persistence/store.ts';
 import type { Comparison } from '../../persistence/tables/comparisons.ts';
 import type { PromotionChange, PromotionUnit } from '../../persistence/tables/promotions.ts';
+import { tamper } from './support/tamper.ts';
 import { newStore } from './support/temporaryStore.ts';
 
 const unit: PromotionUnit = { unitId: 'U1', commonGitDir: '/r/.git', path: '/r' };
@@ -19,13 +18,6 @@ const changeOf = (version: number, more: Partial<PromotionChange> = {}): Promoti
   reportDigest: null,
   ...more,
 });
-
-/** What nobody but this process may do to the file, done to it. */
-function tamper({ stateDir }: Store, sql: string): void {
-  const file = new Database(join(stateDir, 'custody.db'));
-  file.exec(sql);
-  file.close();
-}
 
 describe('the stage of a repository', () => {
   it('changes only from the version that the change was decided on: of two one wins, and leaves its history', () => {
@@ -103,4 +95,69 @@ it('comparisons are counted by round and verdict, and those that nobody decided 
   expect(store.comparisons.counts({ unitId: 'U1', round: 3 })).toEqual([
     { verdict: 'undecided', unsafe: true, count: 1 },
   ]);
+});
+
+describe('ruling 27: what promotion is decided on is not believed once it is damaged', () => {
+  const comparison: Comparison = {
+    ...{ comparisonId: 'D1', unitId: 'U1', round: 1, runId: 'R1', ours: 'ended', theirs: 'running', truth: 'running' },
+    ...{ truthSource: 'verified_file', toldWallMs: 1, comparedWallMs: 2, verdict: 'ours_wrong', unsafe: true },
+    ...{ triagedBy: null, triagedWallMs: null, note: null },
+  };
+  function furnished(): Store {
+    const store = newStore();
+    store.write(() => {
+      store.promotions.change(unit, changeOf(1));
+      store.budgets.put({ name: 'unknowns', value: 4, origin: 'measured', wallMs: 1, measured: null });
+      store.comparisons.put(comparison);
+      store.gateReports.insert({ unitId: 'U1', wallMs: 1, reportId: 'Y1', verdict: 'red', report: {} });
+      store.acceptanceReports.insert(1, {});
+    });
+    return store;
+  }
+  const round = { unitId: 'U1', round: 1 };
+
+  it.each<[table: string, sql: string, read: (store: Store) => unknown]>([
+    ['promotions', "UPDATE promotions SET stage = 'wide'", ({ promotions }) => promotions.find('/r/.git')],
+    ['promotions', "UPDATE promotions SET stage = 'wide'", ({ promotions }) => promotions.list()],
+    [
+      'promotions',
+      "UPDATE promotions SET stage = 'wide'",
+      (store) => store.write(() => store.promotions.change(unit, changeOf(2))),
+    ],
+    ['promotion_changes', 'UPDATE promotion_changes SET to_stage = from_stage', (s) => s.promotions.changes('U1')],
+    [
+      'promotion_changes',
+      'UPDATE promotion_changes SET report_id = 1',
+      ({ promotions }) => promotions.changeOfRequest('q1'),
+    ],
+    ['budgets', 'UPDATE budgets SET value = 4000', ({ budgets }) => budgets.list()],
+    ['comparisons', "UPDATE comparisons SET verdict = 'agreed'", ({ comparisons }) => comparisons.counts(round)],
+    ['comparisons', 'UPDATE comparisons SET unsafe = 0', ({ comparisons }) => comparisons.find('D1')],
+    ['comparisons', "UPDATE comparisons SET ours = 'x'", ({ comparisons }) => comparisons.disagreements(round, 10)],
+  ])('%s: %s', async (table, sql, read) => {
+    const store = furnished();
+    expect(() => read(store)).not.toThrow();
+    expect(await store.check()).toMatchObject({ ok: true });
+    const other = furnished();
+    tamper(other, sql);
+    expect(() => read(other)).toThrow(expect.objectContaining({ code: 'store_corrupt' }));
+    expect((await other.check()).problems).toMatchObject([{ table, problem: 'digest_mismatch' }]);
+  });
+
+  it.each([
+    ['gate_reports', "UPDATE gate_reports SET verdict = 'green'"],
+    ['acceptance_reports', 'UPDATE acceptance_reports SET wall_ms = 2'],
+  ])('the full check names damaged %s', async (table, sql) => {
+    const store = furnished();
+    tamper(store, sql);
+    expect((await store.check()).problems).toMatchObject([{ table, problem: 'digest_mismatch' }]);
+  });
+
+  it('a damaged budget is set anew', () => {
+    const store = furnished();
+    tamper(store, 'UPDATE budgets SET value = 4000');
+    const again = { name: 'unknowns', value: 5, origin: 'by_hand', wallMs: 2, measured: null } as const;
+    store.write(() => store.budgets.put(again));
+    expect(store.budgets.list()).toEqual([again]);
+  });
 });

@@ -31,8 +31,8 @@ interface Change {
 }
 
 /**
- * Throws `not_controller` (exit 4), `grant_refused`, `migration_refused`, `executor_at_work`, `preconditions_unmet` (exit 13) or
- * `version_conflict` (exit 11). A handoff that waits for somebody is done with exit 5, and names whom it waits for.
+ * Throws `not_controller` (exit 4), `version_conflict` (exit 11), `grant_refused`, `migration_refused`, `executor_at_work` or
+ * `preconditions_unmet` (exit 13). A handoff that waits for somebody is done with exit 5, and names whom it waits for.
  */
 export async function changeAuthority(context: DaemonContext, args: Args): Promise<Answer<WorktreeView>> {
   const { host, store } = context;

@@ -28,7 +28,10 @@ const by = 'operator';
 /** Two tickets for one seal would each find the other superseded, or neither. */
 const perGeneration = new Serial();
 
-/** Throws `not_controller` (exit 4), `not_sealed`, `seal_in_doubt`, `generation_missing`, `main_worktree`, `executor_at_work` (exit 13). */
+/**
+ * Throws `not_controller` (exit 4), `not_sealed`, `seal_in_doubt`, `generation_missing`, `main_worktree`, `executor_at_work`
+ * (exit 13).
+ */
 export function issueTicket(
   context: DaemonContext,
   args: ParsedArguments<'worktrees.ticket'>,

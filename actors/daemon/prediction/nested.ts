@@ -3,10 +3,10 @@
  * ignore as untracked; one in an ignored directory, which is where such are kept, it does not mention at all.
  */
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { everyActor } from '../../runtime/actorAccess.ts';
 import type { DaemonContext } from '../context.ts';
+import { entriesOf } from './directory.ts';
 import { counted, type Fact, mostNamed, quoted } from './fact.ts';
 import { LookFailed } from './gitLook.ts';
 import { textOf } from './place.ts';
@@ -79,7 +79,7 @@ function* generations({ host }: Pick<DaemonContext, 'host'>): Generator<string> 
 
 async function* repositoriesBelow(directory: string, depth: number, inTime: () => void): AsyncGenerator<string> {
   inTime();
-  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  const entries = await entriesOf(directory);
   if (entries.some(({ name }) => name === '.git')) {
     yield directory;
     return;

@@ -3,10 +3,10 @@
  * and all, so each is asked the way the worktree is. Their repositories lie in the git directory of a linked worktree and
  * go with it, checked out or not, so every commit of every reference there has to be known to a remote as well.
  */
-import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { gitDirectoryOf, isGitDirectory } from '../../runtime/locate.ts';
 import { filterDriversIn } from '../git/command.ts';
+import { entriesOf } from './directory.ts';
 import { counted, type Fact, quoted } from './fact.ts';
 import type { GitLooks, Repository } from './gitLook.ts';
 import { lookAtStatus } from './worktreeStatus.ts';
@@ -48,7 +48,7 @@ export async function lookAtSubmodules(
 
 /** Repositories of submodules that are not checked out (any more): they go along all the same. */
 async function lookAtStored(looks: GitLooks, gitDir: string, asked: ReadonlySet<string>): Promise<Fact[]> {
-  const stored = storedIn(gitDir).filter((one) => !asked.has(one));
+  const stored = (await storedIn(gitDir)).filter((one) => !asked.has(one));
   if (stored.length > mostSubmodules) {
     const detail = `${counted(stored.length, 'repository', 'repositories')} of submodules were not looked into: there are too many`;
     return [{ code: 'inspection_failed', detail, evidenceIds: [] }];
@@ -64,27 +64,23 @@ async function lookAtStored(looks: GitLooks, gitDir: string, asked: ReadonlySet<
 }
 
 /** Their names may have slashes in them, and each may have submodules of its own (gitrepository-layout(5), modules). */
-function storedIn(gitDir: string, depth = 0): string[] {
-  if (depth > mostSubmodules) return [];
-  const modules = join(gitDir, 'modules');
-  const below = (directory: string, level: number): string[] =>
-    level > mostSubmodules
-      ? []
-      : directoriesIn(directory).flatMap((name) => {
-          const one = join(directory, name);
-          return isGitDirectory(one) ? [one, ...storedIn(one, depth + 1)] : below(one, level + 1);
-        });
-  return below(modules, 0);
+async function storedIn(gitDir: string, depth = 0): Promise<string[]> {
+  return depth > mostSubmodules ? [] : repositoriesBelow(join(gitDir, 'modules'), { depth, level: 0 });
 }
 
-function directoriesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true }).flatMap((entry) =>
-      entry.isDirectory() ? [entry.name] : [],
-    );
-  } catch {
-    return [];
+async function repositoriesBelow(
+  directory: string,
+  { depth, level }: { readonly depth: number; readonly level: number },
+): Promise<string[]> {
+  if (level > mostSubmodules) return [];
+  const found: string[] = [];
+  for (const entry of await entriesOf(directory)) {
+    if (!entry.isDirectory()) continue;
+    const one = join(directory, entry.name);
+    if (isGitDirectory(one)) found.push(one, ...(await storedIn(one, depth + 1)));
+    else found.push(...(await repositoriesBelow(one, { depth, level: level + 1 })));
   }
+  return found;
 }
 
 /** Evidence of a commit of any reference, its stash included, that no remote is known to have. Throws LookFailed. */

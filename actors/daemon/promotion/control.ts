@@ -57,10 +57,10 @@ function reportBlockers({ store }: Parts, unitId: string | undefined, evidence: 
     return [{ code: 'gate_report_of_other', detail: `gate report ${reportId} is about another repository` }];
   if (report.verdict !== 'green')
     return [{ code: 'gate_report_not_green', detail: `gate report ${reportId} is ${report.verdict}` }];
-  const newest = store.gateReports.newest(report.unitId);
-  if (newest !== undefined && newest.verdict !== 'green')
-    return [{ code: 'gate_report_overtaken', detail: `a later gate report, ${newest.reportId}, is ${newest.verdict}` }];
-  return [];
+  const newest = store.gateReports.newest(report.unitId) ?? report;
+  if (newest.intact && newest.verdict === 'green') return [];
+  const how = newest.intact ? newest.verdict : 'damaged';
+  return [{ code: 'gate_report_overtaken', detail: `a later gate report, ${newest.reportId}, is ${how}` }];
 }
 
 /** What keeps a worktree that exists from being taken over: before `wide`, only new ones are (PROMO-04). */

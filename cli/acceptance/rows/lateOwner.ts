@@ -7,7 +7,7 @@ import { eventually, found } from '../../demo/expectation.ts';
 import { childrenOf, living, signalled } from '../../demo/witness.ts';
 import { exec, proved, scopeOf, workplace } from '../../drill/drill.ts';
 import { killDaemon } from '../../drill/drills/daemonDies.ts';
-import { claim, type Eligibility, isJustified, type Judgement, row, type Trying } from '../row.ts';
+import { claim, type Eligibility, type Judgement, row, saidSafely, type Trying } from '../row.ts';
 import { predicted } from '../worktree.ts';
 
 export interface LateOwner {
@@ -167,10 +167,7 @@ export function judgeLateOwner({ run, worker, said }: LateOwner): Judgement {
         worker.refusal === 'fence_busy' && worker.replacements === 0 && worker.isStillOwner,
       ),
       claim(`let go: ${worker.order.join(', ')}`, isProvedFirst),
-      claim(
-        `${said.filter(isJustified).length} of ${said.length} statements as safe as they say`,
-        said.every(isJustified),
-      ),
+      saidSafely(said),
     ],
     eligibility: said,
     convergence: { ended: 2, converged: [run.afterwards === 'exited', isProvedFirst].filter(Boolean).length },

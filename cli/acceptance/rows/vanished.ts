@@ -2,7 +2,7 @@
 import { eventually, found } from '../../demo/expectation.ts';
 import { living } from '../../demo/witness.ts';
 import { ObserverPlace } from '../observerPlace.ts';
-import { claim, type Eligibility, isJustified, type Judgement, row, type Trying } from '../row.ts';
+import { claim, type Eligibility, type Judgement, row, saidSafely, type Trying } from '../row.ts';
 import { lookIn } from '../storeLook.ts';
 import { subject, subjects } from '../subject.ts';
 import { noteToInstallation, predicted, watchedWorktree } from '../worktree.ts';
@@ -72,10 +72,7 @@ export function judgeVanished(seen: Vanished): Judgement {
         `the daemon, asked by nobody: ${daemonSaw.state}, ${daemonSaw.reason}`,
         daemonSaw.state === 'ended' && daemonSaw.reason === 'absent',
       ),
-      claim(
-        `${predictions.filter(isJustified).length} of ${predictions.length} predictions as safe as they say`,
-        predictions.every(isJustified),
-      ),
+      saidSafely(predictions),
     ],
     eligibility: predictions,
     convergence: { ended: count + 1, converged: absent + (daemonSaw.state === 'ended' ? 1 : 0) },

@@ -6,7 +6,7 @@ import { eventually, found } from '../../demo/expectation.ts';
 import { exec, patienceMs, proved, workplace } from '../../drill/drill.ts';
 import { killDaemon } from '../../drill/drills/daemonDies.ts';
 import { ObserverPlace } from '../observerPlace.ts';
-import { claim, type Eligibility, isJustified, type Judgement, row, type Trying } from '../row.ts';
+import { claim, type Eligibility, type Judgement, row, saidSafely, type Trying } from '../row.ts';
 import { subject } from '../subject.ts';
 import { noteToInstallation, predicted, watchedWorktree } from '../worktree.ts';
 
@@ -115,10 +115,7 @@ export function judgeMigration(seen: Migration): Judgement {
         `with evidence, afterwards: ${after.authority}, epoch ${before.epoch} to ${after.epoch}, recorded as ${recordAfter}`,
         isTaken && recordAfter === 'managed',
       ),
-      claim(
-        `${said.filter(isJustified).length} of ${said.length} predictions as safe as they say`,
-        said.every(isJustified),
-      ),
+      saidSafely(said),
     ],
     eligibility: said,
   };
@@ -184,10 +181,7 @@ export function judgeRollback(seen: Rollback): Judgement {
         `proved: ${settled.authority}, controller ${settled.controller}, epoch ${before} to ${settled.epoch}, recorded as ${record}; a seal: ${seal}`,
         isHandedOver && record === 'nothing' && seal === 'not_controller',
       ),
-      claim(
-        `${said.filter(isJustified).length} of ${said.length} predictions as safe as they say`,
-        said.every(isJustified),
-      ),
+      saidSafely(said),
     ],
     eligibility: said,
     convergence: { ended: 1, converged: isHandedOver ? 1 : 0 },

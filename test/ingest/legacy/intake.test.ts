@@ -12,6 +12,7 @@ import { executionScopeDefinition } from '../../../machines/executionScope.ts';
 import { type LegacyRecord, legacyRecordSchema } from '../../../machines/legacyRecord.ts';
 import { migrationBlockersOf } from '../../../machines/worktreeGeneration.ts';
 import { claimOf, job } from '../../observeOnly/support/observing.ts';
+import { tamper } from '../../persistence/support/tamper.ts';
 import { place, testIntake } from '../support/notes.ts';
 
 type Given = { readonly kind: LegacyRecord['kind'] } & Record<string, unknown>;
@@ -183,6 +184,15 @@ describe('RUN-02, RUN-05, ID-06: the process that a record claims', () => {
     expect(await confirm()).toEqual({ bound: 0, refuted: 1, open: 0 });
     expect(seen.run()!.context).toMatchObject({ identity: null, end: null });
     expect(seen.run()!.context.unresolvedReason).toMatch(/^claim_(absent|defunct)$/);
+  });
+
+  it('is looked for no more where its row is damaged, and keeps no other from being found', async () => {
+    const { take, confirm, store, ...seen } = legacy();
+    const process = claimOf((await job()).process);
+    await take([run('r', { process: { ...process, startTicks: '1' } }), run('s', { process })]);
+    tamper(store, "UPDATE legacy_processes SET identity = '{' WHERE claim = 1");
+    expect(await confirm()).toEqual({ bound: 1, refuted: 1, open: 0 });
+    expect(seen.run('r')!.context).toMatchObject({ identity: null, unresolvedReason: 'claim_damaged' });
   });
 
   it('stays open where it cannot be looked at from here, and is asked for again', async () => {
