@@ -78,10 +78,14 @@ const unknownRow = (name: string): OperatingError => {
 };
 
 async function answered(output: Output, report: AcceptanceReport, recordAt: Places | undefined): Promise<number> {
-  const { warnings, exitCode } =
-    recordAt === undefined ? { warnings: [], exitCode: 0 } : await offered(record(recordAt, report));
+  const offer = recordAt === undefined ? undefined : await offered(record(recordAt, report));
+  const { warnings, exitCode } = offer ?? { warnings: [], exitCode: 0 };
   const answer = localAnswer('acceptance', report, exitCodeOf(report) || exitCode);
-  return output.answer({ ...answer, warnings }, acceptanceLines, (data) => failedRows(data).map(({ id }) => id));
+  const status = output.answer({ ...answer, warnings }, acceptanceLines, (data) =>
+    failedRows(data).map(({ id }) => id),
+  );
+  if (offer?.isRecorded) output.note('recorded: custody promote asks for it');
+  return status;
 }
 
 async function reported(outcomes: Outcomes): Promise<AcceptanceReport> {

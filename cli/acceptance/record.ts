@@ -7,6 +7,7 @@ import { ensureServing } from '../autostart.ts';
 import { failureOf, fromApi } from '../failure.ts';
 
 export interface Offered {
+  readonly isRecorded: boolean;
   readonly warnings: readonly string[];
   /** 0, or that of the refusal. */
   readonly exitCode: number;
@@ -15,10 +16,11 @@ export interface Offered {
 /** A report that took minutes is shown all the same when nobody keeps it, with why. Never rejects. */
 export async function offered(recorded: Promise<boolean>): Promise<Offered> {
   try {
-    return { warnings: (await recorded) ? [] : ['not recorded: there is no installation'], exitCode: 0 };
+    const isRecorded = await recorded;
+    return { isRecorded, warnings: isRecorded ? [] : ['not recorded: there is no installation'], exitCode: 0 };
   } catch (cause) {
     const { code, message, exitCode } = failureOf(cause);
-    return { warnings: [`not recorded: ${message} (${code})`], exitCode };
+    return { isRecorded: false, warnings: [`not recorded: ${message} (${code})`], exitCode };
   }
 }
 

@@ -98,6 +98,8 @@ async function authority(
   return output.answer(answer, worktreeDecisionLines, (data) => [data.generationId]);
 }
 
+const executors: readonly string[] = ['custody-archive', 'custody-remove'];
+
 interface TicketOptions {
   readonly executor: string;
   readonly expires?: number;
@@ -111,7 +113,11 @@ async function ticket(
   const { requestId, output } = invocation;
   const until = expires === undefined ? {} : { expiresMs: expires };
   const answer = await invocation.call('worktrees.ticket', { id: worktree, executor, ...until, requestId });
-  return output.answer(answer, ticketLines, (data) => [data.file]);
+  // Somebody may bring an executor of their own; more often a name is typed wrong.
+  const warnings = executors.includes(executor)
+    ? answer.warnings
+    : [...answer.warnings, `Custody has no executor ${executor}; it has ${executors.join(' and ')}`];
+  return output.answer({ ...answer, warnings }, ticketLines, (data) => [data.file]);
 }
 
 async function retire(

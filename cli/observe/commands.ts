@@ -10,6 +10,7 @@ import { usage } from '../failure.ts';
 import { example } from '../globalOptions.ts';
 import { declareImport, type ImportWords } from '../importOptions.ts';
 import type { Answer, Output } from '../output.ts';
+import { line } from '../print/escape.ts';
 import { importLines } from '../print/import.ts';
 import { metricsLines } from '../print/metrics.ts';
 import { coverageLines, ingestLines, reconcileLines, spoolLines, statusLines } from '../print/observe.ts';
@@ -85,7 +86,9 @@ async function metrics({ here, output }: Asked, { since, prometheus = false }: M
   if (prometheus) {
     if (output.json || since !== undefined)
       throw usage('--prometheus has a format and a window of its own', ['custody metrics --help']);
-    output.raw((await withObserver(here, (observer) => observer.exposition())).data);
+    const { data, warnings } = await withObserver(here, (observer) => observer.exposition());
+    output.raw(data);
+    for (const warning of warnings) output.note(line`warning: ${warning}`);
     return 0;
   }
   const sinceMs = since ?? sinceOf('24h');

@@ -88,6 +88,10 @@ describe('from control to the end', () => {
 
     expect(await lines('worktrees', 'close', id)).toContain(`next: custody worktrees seal ${id}`);
     expect(await lines('worktrees', 'seal', id)).toContain(`next: custody worktrees ticket ${id}`);
+    const mistyped = await here.custody(['worktrees', 'ticket', id, '--executor', 'custody-arch']);
+    expect(mistyped.stderr).toContain(
+      'Custody has no executor custody-arch; it has custody-archive and custody-remove',
+    );
     const issued = await lines('worktrees', 'ticket', id, '--executor', 'custody-archive', '--expires', '1h');
     const [, file = ''] = /next: custody-archive (\S+)/.exec(issued) ?? [];
     const done = executor('custody-archive', file);

@@ -1,5 +1,5 @@
 /** `custody metrics` without a daemon: short processes leave behind what they measured (METR-01). */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import type { MetricsReport, Series } from '../../actors/metrics/report.ts';
 import { bind, exit, reserve } from '../ingest/support/notes.ts';
 import { client } from '../note/support/client.ts';
 import { job, launcher, Observing } from '../observeOnly/support/observing.ts';
+import { cliProgram } from '../support/daemonProcess.ts';
 import { everySeries } from './support/everySeries.ts';
 
 const metricsOf = async (observing: Observing, ...args: string[]): Promise<readonly Series[]> => {
@@ -87,4 +88,12 @@ it('is refused with what to do, where a window or a format makes no sense', asyn
   const observing = new Observing();
   for (const args of [['--since', 'yesterday'], ['--since', '5'], ['--since', '2199-01-01'], ['--prometheus']])
     expect(await observing.observe(['metrics', ...args])).toMatchObject({ code: 2, json: { ok: false } });
+});
+
+it('says on standard error that it knows nothing, where there was no store to tell from', () => {
+  const { stateDir } = new Observing();
+  const args = [cliProgram, 'metrics', '--prometheus', '--state-dir', join(stateDir, 'mistyped')];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('# TYPE custody_') });
+  expect(stderr).toContain('warning: there was no store in');
 });
