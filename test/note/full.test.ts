@@ -13,6 +13,8 @@ import { bootId, clientBuiltWith, editCounter, type Launcher, launcher } from '.
 const small = clientBuiltWith('SMALL_SPOOL');
 const why = 'custody-note: this note is lost: the spool is full, and nobody takes it in: custody observe ingest\n';
 
+const digits = (value: number) => String(value).padStart(20, '0');
+
 const say = (own: Launcher, run: string, ...more: string[]) =>
   own.note(['exit', run, '--code', '0', ...more], { program: small });
 
@@ -38,6 +40,18 @@ it('is full at its bound: notes cost a number, the launcher hears why, and files
   for (const run of ['i', 'j', 'k', 'l']) expect(say(own, run).stderr).toBe('');
   expect(say(own, 'm').stderr).toBe(why);
   expect(own.notes().map(({ seq }) => seq)).toEqual([9, 10, 11, 12]);
+});
+
+it('is full at 10000 notes with the client that ships', () => {
+  const own = launcher();
+  own.note(['exit', 'a', '--code', '0']);
+  const held = (from: number, to: number) =>
+    editCounter(own, new RegExp(` ${digits(from)} (?=${digits(1)}-)`), ` ${digits(to)} `);
+  held(1, 9_999);
+  expect(own.note(['exit', 'b', '--code', '0']).stderr).toBe('');
+  expect(own.note(['exit', 'c', '--code', '0']).stderr).toBe(why);
+  held(10_000, 9_999);
+  expect(own.note(['exit', 'd', '--code', '0']).stderr).toBe('');
 });
 
 it('takes notes again as soon as the first one is taken in, and never holds twice its bound', () => {
@@ -87,7 +101,6 @@ it('goes on from the counter of a client that had none of this, in another strea
   const own = launcher();
   for (const run of ['a', 'b']) own.note(['exit', run, '--code', '0']);
   const [{ stream }] = own.notes() as [Note];
-  const digits = (value: number) => String(value).padStart(20, '0');
   // It had given out three numbers, and two notes never had one.
   const record = `custody-notes 1 ${stream} ${digits(4)} ${digits(0)} ${bootId()}\n..`;
   writeFileSync(join(own.spool, 'counter'), record);
