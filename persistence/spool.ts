@@ -79,9 +79,9 @@ export class SpoolLook {
   readonly #spoolDir: string;
   readonly #names: ReadonlyMap<string, StreamNames>;
   readonly #settled: ReadonlyMap<string, number>;
-  /** How many of a stream's notes this look has had removed: each is tried once, or a long spool would be walked per batch. */
   /** Why this look put a file aside, by its name: whoever reads the same again is told the same. */
   readonly #aside = new Map<string, string>();
+  /** How many of a stream's notes this look has had removed: each is tried once, or a long spool would be walked per batch. */
   readonly #removed = new Map<string, number>();
 
   /** Throws SpoolError when the directory is not this user's own. A producer that is not there has nothing to say. */
