@@ -72,14 +72,16 @@ export class SpoolLook {
   readonly streams: readonly string[];
   /** The stream that is written at present; undefined without a counter that makes sense. */
   readonly counter: Counter | undefined;
+  /** Something stands in its place that makes no sense: what is behind the last note is not known to be lost. */
+  readonly isCounterDamaged: boolean;
   /** Entries that are nobody's. */
   readonly strangers: number;
   readonly #spoolDir: string;
   readonly #names: ReadonlyMap<string, StreamNames>;
   readonly #settled: ReadonlyMap<string, number>;
-  /** How many of a stream's notes this look has had removed: each is tried once, or a long spool would be walked per batch. */
   /** Why this look put a file aside, by its name: whoever reads the same again is told the same. */
   readonly #aside = new Map<string, string>();
+  /** How many of a stream's notes this look has had removed: each is tried once, or a long spool would be walked per batch. */
   readonly #removed = new Map<string, number>();
 
   /** Throws SpoolError when the directory is not this user's own. A producer that is not there has nothing to say. */
@@ -93,7 +95,8 @@ export class SpoolLook {
       const first = readNames(namesIn(directory));
       return { counter, first, ...readNames(namesIn(directory)) };
     });
-    this.counter = seen?.counter;
+    this.isCounterDamaged = seen?.counter === 'damaged';
+    this.counter = typeof seen?.counter === 'object' ? seen.counter : undefined;
     this.strangers = seen?.strangers ?? 0;
     this.#names = seen?.streams ?? new Map();
     const current = this.counter?.bootId === bootId ? this.counter.stream : undefined;
@@ -193,11 +196,11 @@ function settledIn(
 ): ReadonlyMap<string, number> {
   const settled = new Map([...streams].map(([stream, names]) => [stream, highest(names)]));
   if (counter === undefined) return settled;
-  const { stream, given } = counter;
+  const { stream, given, settled: inVain } = counter;
   const seen = settled.get(stream) ?? 0;
   // A file whose number was not given out yet must not make the note that will get it look old. In another boot the
   // stream is over, and its counter was not synced: both the counter and the files say how far it had come.
-  settled.set(stream, counter.bootId === bootId ? Math.min(seen, given) : Math.max(seen, given));
+  settled.set(stream, counter.bootId === bootId ? Math.max(Math.min(seen, given), inVain) : Math.max(seen, given));
   return settled;
 }
 

@@ -5,7 +5,8 @@
  */
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Note, noteBytes, noteSchema, producerSchema } from '../machines/note.ts';
+import { type Note, noteBytes, producerSchema } from '../machines/note.ts';
+import { type ReadLine, readLine } from './noteLine.ts';
 import { errnoOf, SpoolError } from './spoolError.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
@@ -105,6 +106,14 @@ export interface Expected {
   readonly seq: number;
 }
 
+const lineFeed = 0x0a;
+
+const refusals: Readonly<Record<Exclude<ReadLine, { note: Note }>['problem'], string>> = {
+  not_json: 'no JSON in UTF-8',
+  note_damaged: 'note_damaged: its sum is another one',
+  not_a_note: 'not in the format of a note',
+};
+
 export type NoteFile = { readonly note: Note } | { readonly refused: string } | 'missing';
 
 /** One note, which must be what its name and its directory say. */
@@ -112,19 +121,13 @@ export function readNote(directory: OpenDirectory, name: string, expected: Expec
   const file = readSmall(directory, name, noteBytes);
   if (file === 'missing' || 'refused' in file) return file;
   if (file.bytes.length > noteBytes) return { refused: `larger than ${noteBytes} bytes` };
-  let json: unknown;
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(file.bytes);
-    if (!text.endsWith('\n') || text.indexOf('\n') !== text.length - 1) return { refused: 'not one whole line' };
-    json = JSON.parse(text);
-  } catch {
-    return { refused: 'no JSON in UTF-8' };
-  }
-  const parsed = noteSchema.safeParse(json);
-  if (!parsed.success) return { refused: 'not in the format of a note' };
-  const { producer, stream, seq } = parsed.data;
+  const end = file.bytes.length - 1;
+  if (end < 0 || file.bytes.indexOf(lineFeed) !== end) return { refused: 'not one whole line' };
+  const read = readLine(file.bytes.subarray(0, end));
+  if (!('note' in read)) return { refused: refusals[read.problem] };
+  const { producer, stream, seq } = read.note;
   const isNamed = producer === expected.producer && stream === expected.stream && seq === expected.seq;
-  return isNamed ? { note: parsed.data } : { refused: 'not the note that its name says' };
+  return isNamed ? read : { refused: 'not the note that its name says' };
 }
 
 /** False when it cannot be done now; what was not removed or put aside is met again. */

@@ -1,5 +1,6 @@
 /** Notes as lines of text, from a file or a pipe: whatever it is, it is read within bounds and answered line by line. */
-import { type Note, noteBytes, noteSchema } from '../../machines/note.ts';
+import { type Note, noteBytes } from '../../machines/note.ts';
+import { readLine } from '../../persistence/noteLine.ts';
 
 export interface GoodLine {
   /** Counted from 1. */
@@ -9,7 +10,7 @@ export interface GoodLine {
 
 export interface BadLine {
   readonly line: number;
-  /** `too_long`, `not_json`, or the fields that are wrong; never what stood there. */
+  /** `too_long`, `not_json`, `note_damaged` (its sum is another one), or the fields that are wrong; never what stood there. */
   readonly problem: string;
 }
 
@@ -42,14 +43,7 @@ export async function* noteLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
 
 function parsed(line: number, bytes: number, held: readonly Buffer[]): NoteLine {
   if (bytes > noteBytes) return { line, problem: 'too_long' };
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(held)));
-  } catch {
-    return { line, problem: 'not_json' };
-  }
-  const verdict = noteSchema.safeParse(value);
-  if (verdict.success) return { line, note: verdict.data };
-  const fields = verdict.error.issues.map(({ path, code }) => `${path.map(String).join('.') || 'note'}: ${code}`);
-  return { line, problem: [...new Set(fields)].join(', ').slice(0, 300) };
+  const read = readLine(Buffer.concat(held));
+  if ('note' in read) return { line, note: read.note };
+  return { line, problem: read.problem === 'not_a_note' ? read.fields : read.problem };
 }

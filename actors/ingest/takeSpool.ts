@@ -25,6 +25,8 @@ export interface SpoolReport {
   readonly refusals: readonly { readonly producer: string; readonly seq: number; readonly reason: string }[];
   /** Producers whose directory is not this user's own, or cannot be read: nothing of them was taken in. */
   readonly unread: readonly { readonly producer: string; readonly reason: string }[];
+  /** Producers whose counter is not what was written: whether notes behind the last one are lost is not known. */
+  readonly damagedCounters: readonly string[];
   /** There was more than `maxCount`. */
   readonly more: boolean;
 }
@@ -41,6 +43,7 @@ export async function takeSpool(request: SpoolRequest): Promise<SpoolReport> {
   for (const producer of listProducers(request.spoolDir).names) {
     try {
       const look = new SpoolLook({ spoolDir: request.spoolDir, producer, bootId: request.clock.bootId() });
+      if (look.isCounterDamaged) taking.damagedCounter(producer);
       for (const stream of look.streams) await taking.stream(look, { producer, stream });
     } catch (error) {
       if (!(error instanceof SpoolError)) throw error;
@@ -55,6 +58,7 @@ class Taking {
   readonly #counts = { changed: 0, noop: 0, duplicate: 0, rejected: 0 };
   readonly #refusals: { producer: string; seq: number; reason: string }[] = [];
   readonly #unread: { producer: string; reason: string }[] = [];
+  readonly #damagedCounters: string[] = [];
   #left: number;
   #lost = 0;
   #more = false;
@@ -66,11 +70,15 @@ class Taking {
 
   get report(): SpoolReport {
     const [counts, lost, refusals, unread] = [this.#counts, this.#lost, this.#refusals, this.#unread];
-    return { counts, lost, refusals, unread, more: this.#more };
+    return { counts, lost, refusals, unread, damagedCounters: this.#damagedCounters, more: this.#more };
   }
 
   unread(producer: string, { message }: SpoolError): void {
     this.#unread.push({ producer, reason: message });
+  }
+
+  damagedCounter(producer: string): void {
+    this.#damagedCounters.push(producer);
   }
 
   async stream(look: SpoolLook, name: StreamName): Promise<void> {

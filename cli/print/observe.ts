@@ -23,11 +23,14 @@ export function ingestLines({ counts, refusals, lost }: LinesReport): string[] {
   ];
 }
 
-export function spoolLines({ counts, refusals, unread, lost, more }: SpoolReport): string[] {
+export function spoolLines({ counts, refusals, unread, damagedCounters = [], lost, more }: SpoolReport): string[] {
   return [
     `notes      ${counted(counts)}`,
     ...refusals.map(({ producer, seq, reason }) => line`refused    note ${seq} of ${producer}: ${reason}`),
     ...unread.map(({ producer, reason }) => line`not read   what ${producer} noted: ${reason}`),
+    ...damagedCounters.map(
+      (producer) => line`damaged    the counter of ${producer}: what it had lost last is not known`,
+    ),
     ...lostLines(lost),
     ...(more ? ['more       is waiting; repeat the command'] : []),
   ];

@@ -1,4 +1,4 @@
-/* SHA-256 (FIPS 180-4), for one purpose: to recognise the executable of another guardian build. */
+/* SHA-256 (FIPS 180-4): recognises the executable of another guardian build, and a note that is not what was written. */
 #include <string.h>
 #include <unistd.h>
 
@@ -46,43 +46,49 @@ static void compress(uint32_t *state, const unsigned char *block) {
   for (int at = 0; at < 8; at++) state[at] += s[at];
 }
 
-static ssize_t read_block(int fd, unsigned char *block) {
-  size_t have = 0;
-  while (have < 64) {
-    ssize_t got = read(fd, block + have, 64 - have);
-    if (got < 0) return -1;
-    if (got == 0) break;
-    have += (size_t)got;
-  }
-  return (ssize_t)have;
+void digest_begin(struct digest *d) {
+  static const uint32_t first[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  memcpy(d->state, first, sizeof first);
+  d->total = 0;
 }
 
-/* The last bytes, the marker bit and the length in bits; a second block when they do not fit into one. */
-static void finish(uint32_t *state, unsigned char *block, size_t have, uint64_t total) {
-  memset(block + have, 0, 64 - have);
-  block[have] = 0x80;
-  if (have >= 56) {
-    compress(state, block);
-    memset(block, 0, 64);
+void digest_add(struct digest *d, const void *bytes, size_t length) {
+  const unsigned char *at = bytes;
+  while (length > 0) {
+    size_t have = d->total % sizeof d->block, room = sizeof d->block - have, some = length < room ? length : room;
+    memcpy(d->block + have, at, some);
+    d->total += some;
+    at += some;
+    length -= some;
+    if (some == room) compress(d->state, d->block);
   }
-  for (int at = 0; at < 8; at++) block[63 - at] = (unsigned char)(total * 8 >> (8 * at));
-  compress(state, block);
+}
+
+/* The marker bit and the length in bits; a second block when they do not fit into the one that is begun. */
+void digest_end(struct digest *d, char hex[DIGEST_HEX + 1]) {
+  size_t have = d->total % sizeof d->block;
+  memset(d->block + have, 0, sizeof d->block - have);
+  d->block[have] = 0x80;
+  if (have >= 56) {
+    compress(d->state, d->block);
+    memset(d->block, 0, sizeof d->block);
+  }
+  for (int at = 0; at < 8; at++) d->block[63 - at] = (unsigned char)(d->total * 8 >> (8 * at));
+  compress(d->state, d->block);
+  for (int at = 0; at < DIGEST_HEX; at++) {
+    hex[at] = "0123456789abcdef"[d->state[at / 8] >> (28 - 4 * (at % 8)) & 0xf];
+  }
+  hex[DIGEST_HEX] = '\0';
 }
 
 bool digest_of(int fd, char hex[DIGEST_HEX + 1]) {
-  uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  unsigned char block[64];
-  uint64_t total = 0;
-  ssize_t have;
-  while ((have = read_block(fd, block)) == 64) {
-    compress(state, block);
-    total += 64;
-  }
-  if (have < 0) return false;
-  finish(state, block, (size_t)have, total + (uint64_t)have);
-  for (int at = 0; at < DIGEST_HEX; at++) {
-    hex[at] = "0123456789abcdef"[state[at / 8] >> (28 - 4 * (at % 8)) & 0xf];
-  }
-  hex[DIGEST_HEX] = '\0';
+  struct digest digest;
+  unsigned char some[4096];
+  ssize_t got;
+  digest_begin(&digest);
+  while ((got = read(fd, some, sizeof some)) > 0) digest_add(&digest, some, (size_t)got);
+  if (got < 0) return false;
+  digest_end(&digest, hex);
   return true;
 }

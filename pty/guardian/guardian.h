@@ -312,7 +312,15 @@ void nested_settle(struct guardian *g);
 bool is_nested(const struct guardian *g, pid_t pid, uint64_t start);
 bool nested_unfinished(const struct guardian *g);
 
-/* digest.c: SHA-256 of an executable, in lowercase hex */
+/* digest.c: SHA-256 in lowercase hex, of bytes as they come or of an executable */
+struct digest {
+  uint32_t state[8];
+  unsigned char block[64];
+  uint64_t total;
+};
+void digest_begin(struct digest *d);
+void digest_add(struct digest *d, const void *bytes, size_t length);
+void digest_end(struct digest *d, char hex[DIGEST_HEX + 1]);
 bool digest_of(int fd, char hex[DIGEST_HEX + 1]);
 
 /* members.c: the descendants */

@@ -2,8 +2,8 @@
  * One file per producer says which number is next. It is written once in full and then only in place, so that numbers
  * go on when the disk is full. Two things are in it:
  *
- *   custody-notes 1 STREAM NEXT FOLDED BOOT\n     128 bytes, changed by whoever holds the lock, in one write
- *   ....                                          behind them one byte for each note that never got a number
+ *   the record (record.c)       changed by whoever holds the lock, in one write
+ *   ....                        behind it one byte for each note that never got a number
  *
  * A trace is appended without the lock, because the usual reason for one is that the lock could not be had. Whoever has
  * the lock next leaves out as many numbers as there are new traces: from then on they are holes like all others.
@@ -20,59 +20,7 @@
 
 #include "note.h"
 
-static const char name[] = "counter", magic[] = "custody-notes 1 ";
-enum {
-  STREAM_AT = sizeof magic - 1,
-  NEXT_AT = STREAM_AT + STREAM_DIGITS + 1,
-  FOLDED_AT = NEXT_AT + SEQ_DIGITS + 1,
-  BOOT_AT = FOLDED_AT + SEQ_DIGITS + 1,
-};
-_Static_assert(BOOT_AT + BOOT_LETTERS + 1 == COUNTER_BYTES, "the record has exactly this length");
-
-/* Readers keep numbers in doubles. */
-static const uint64_t last_seq = 9007199254740991u;
-
-static void padded(struct text *t, uint64_t value) {
-  char digits[24];
-  struct text plain = TEXT_OVER(digits);
-  text_unsigned(&plain, value);
-  for (size_t at = plain.used; at < SEQ_DIGITS; at++) text_add(t, "0");
-  text_bytes(t, plain.at, plain.used);
-}
-
-static bool write_record(const struct counter *c) {
-  char buffer[COUNTER_BYTES + 1];
-  struct text line = TEXT_OVER(buffer);
-  text_add(&line, magic);
-  text_add(&line, c->stream);
-  text_add(&line, " ");
-  padded(&line, c->next);
-  text_add(&line, " ");
-  padded(&line, c->folded);
-  text_add(&line, " ");
-  text_add(&line, c->boot);
-  text_add(&line, "\n");
-  return !line.full && pwrite(c->fd, line.at, COUNTER_BYTES, 0) == COUNTER_BYTES;
-}
-
-static bool field(char *record, size_t at, size_t length, char after) {
-  if (record[at + length] != after) return false;
-  record[at + length] = '\0';
-  return true;
-}
-
-/* False for anything but a whole record: whoever has the lock then begins another stream. */
-static bool read_record(struct counter *c) {
-  char record[COUNTER_BYTES];
-  if (pread(c->fd, record, sizeof record, 0) != COUNTER_BYTES || memcmp(record, magic, STREAM_AT) != 0) return false;
-  if (!field(record, STREAM_AT, STREAM_DIGITS, ' ') || !field(record, NEXT_AT, SEQ_DIGITS, ' ')) return false;
-  if (!field(record, FOLDED_AT, SEQ_DIGITS, ' ') || !field(record, BOOT_AT, BOOT_LETTERS, '\n')) return false;
-  memcpy(c->stream, record + STREAM_AT, STREAM_DIGITS + 1);
-  memcpy(c->boot, record + BOOT_AT, BOOT_LETTERS + 1);
-  if (strspn(c->stream, "0123456789abcdef") != STREAM_DIGITS) return false;
-  if (!parse_unsigned(record + NEXT_AT, last_seq, &c->next) || c->next == 0) return false;
-  return parse_unsigned(record + FOLDED_AT, last_seq, &c->folded);
-}
+static const char name[] = "counter";
 
 static bool new_stream(struct counter *c, const char *boot) {
   static const char hex[] = "0123456789abcdef";
@@ -92,13 +40,13 @@ static bool new_stream(struct counter *c, const char *boot) {
 static bool make(int dir, const char *boot) {
   char buffer[STREAM_DIGITS + 16];
   struct text draft = TEXT_OVER(buffer);
-  struct counter fresh = {.folded = 0};
+  struct counter fresh = {.folded = 0, .held = 0};
   if (!new_stream(&fresh, boot)) return false;
   text_add(&draft, ".counter-");
   text_add(&draft, fresh.stream);
   fresh.fd = openat(dir, draft.at, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fresh.fd < 0) return false;
-  bool made = write_record(&fresh) && fdatasync(fresh.fd) == 0;
+  bool made = record_write(&fresh) && fdatasync(fresh.fd) == 0;
   step("counterMade");
   made = made && (linkat(dir, draft.at, dir, name, 0) == 0 || errno == EEXIST);
   int error = errno;
@@ -183,26 +131,66 @@ static bool end_stream(int dir, const struct counter *c) {
   return true;
 }
 
-/* Under the lock. After true the number is used up, whatever happens next. */
-bool counter_take(int dir, const char *boot, struct counter *c, uint64_t *seq) {
-  struct stat node;
-  if (fstat(c->fd, &node) != 0) return false;
-  bool whole = read_record(c);
-  uint64_t traces = node.st_size > COUNTER_BYTES ? (uint64_t)node.st_size - COUNTER_BYTES : 0;
-  if (!whole || c->folded > traces || c->next > last_seq - (traces - c->folded) - 1) {
-    c->folded = traces; /* what is behind a damaged record says nothing */
-    if (!new_stream(c, boot)) return false;
-  } else if (strcmp(c->boot, boot) != 0) {
-    if (!end_stream(dir, c)) return false;
-    step("streamEnded");
-    if (!new_stream(c, boot)) return false;
+/* Bytes behind the record, as the file is and as it will be once the record has its present length. */
+static uint64_t behind(const struct stat *node, uint64_t record) {
+  return node->st_size > (off_t)record ? (uint64_t)node->st_size - record : 0;
+}
+
+/* A stream that goes on, another one, or false. How many numbers have to be left out goes into `missing`. */
+static bool find_stream(int dir, const char *boot, const struct stat *node, struct counter *c, uint64_t *missing) {
+  bool whole = record_read(c);
+  uint64_t traces = behind(node, c->is_former ? FORMER_BYTES : COUNTER_BYTES);
+  if (!whole || c->folded > traces || c->next > LAST_SEQ - (traces - c->folded) - 1) {
+    c->settled = c->held = c->mark = 0;
+    *missing = 1; /* what this counter had lost behind its last note is not known any more, and this shows that */
+    return new_stream(c, boot);
   }
+  *missing = traces - c->folded;
+  if (!c->is_former && strcmp(c->boot, boot) == 0) return true;
+  if (!end_stream(dir, c)) return false;
+  step("streamEnded");
+  c->settled = 0;
+  return new_stream(c, boot);
+}
+
+/*
+ * Whoever takes notes in removes them in order, so while the mark is there, so are all that were written after it: one
+ * look at one name, where a directory would have to be counted. Once it is gone, what is left is counted from the next
+ * note on, so at most twice as many lie here.
+ */
+static bool is_full(int dir, struct counter *c) {
+  char buffer[SEQ_DIGITS + STREAM_DIGITS + 8];
+  struct text mark = TEXT_OVER(buffer);
+  if (c->held < SPOOL_NOTES) return false;
+  note_name(&mark, c->mark_stream, c->mark);
+  if (faccessat(dir, mark.at, F_OK, AT_SYMLINK_NOFOLLOW) == 0) return true;
+  c->held = c->mark = 0;
+  return false;
+}
+
+/* Under the lock. After anything but NOTHING the number is used up, whatever happens next. */
+enum granted counter_take(int dir, const char *boot, struct counter *c, uint64_t *seq) {
+  struct stat node;
+  uint64_t missing = 0;
+  if (fstat(c->fd, &node) != 0 || !find_stream(dir, boot, &node, c, &missing)) return NOTHING;
 #ifndef CUSTODY_WITHOUT_FOLDING
-  c->next += traces - c->folded;
+  c->next += missing;
 #endif
-  c->folded = traces;
+  c->folded = behind(&node, COUNTER_BYTES);
   *seq = c->next++;
-  return write_record(c);
+  bool full = is_full(dir, c);
+  if (full) c->settled = *seq;
+  if (!record_write(c)) return NOTHING;
+  return full ? NUMBER_IN_VAIN : NUMBER;
+}
+
+/* Still under the lock. Whoever is killed before it leaves a note that is not counted, and nothing else. */
+void counter_written(struct counter *c, uint64_t seq) {
+  if (c->held++ == 0) {
+    c->mark = seq;
+    memcpy(c->mark_stream, c->stream, sizeof c->stream);
+  }
+  record_write(c);
 }
 
 /* Without the lock: bytes that are appended do not disturb each other (open(2), O_APPEND). */
@@ -214,7 +202,7 @@ bool counter_trace(int dir) {
   struct stat node;
   int fd = open_counter(dir, O_WRONLY | O_APPEND);
   if (fd < 0) return false;
-  bool left = fstat(fd, &node) == 0 && node.st_size >= COUNTER_BYTES && write(fd, ".", 1) == 1;
+  bool left = fstat(fd, &node) == 0 && node.st_size >= FORMER_BYTES && write(fd, ".", 1) == 1;
   close(fd);
   return left;
 #endif

@@ -14,7 +14,9 @@
 enum {
   NOTE_BYTES = 16384, /* with its line feed; machines/note.ts */
   HEAD_BYTES = 256,   /* of it, what is known only under the lock */
-  COUNTER_BYTES = 128,
+  SUM_BYTES = 80,     /* and what is known last */
+  COUNTER_BYTES = 289,
+  FORMER_BYTES = 128, /* of a record without a sum */
   STREAM_DIGITS = 32,
   SEQ_DIGITS = 20,
   BOOT_LETTERS = 36,
@@ -22,6 +24,11 @@ enum {
   LABEL_UNITS = 200,
   DEFAULT_WAIT_MS = 100, /* INT-05 */
   LONGEST_WAIT_MS = 60000,
+#ifdef CUSTODY_SMALL_SPOOL
+  SPOOL_NOTES = 4,
+#else
+  SPOOL_NOTES = 10000, /* full when so many lie behind one that nobody has taken in; docs/notes.md */
+#endif
   WORK_SECONDS = 10, /* a fork that hangs in a dead file system ends itself, or they would pile up */
 };
 
@@ -67,21 +74,35 @@ int spool_directory(const struct request *r, struct text *said);
 struct counter {
   int fd;
   char stream[STREAM_DIGITS + 1], boot[BOOT_LETTERS + 1];
-  uint64_t next;   /* the number of the next note */
-  uint64_t folded; /* traces for which numbers have been left out already */
+  uint64_t next;    /* the number of the next note */
+  uint64_t folded;  /* traces for which numbers have been left out already */
+  uint64_t settled; /* the last number that was lost because the spool was full; 0: none */
+  uint64_t held;    /* notes that were written since the mark, which is one of them */
+  uint64_t mark;    /* number of the mark in its stream; 0 when nothing is held */
+  char mark_stream[STREAM_DIGITS + 1];
+  bool is_former; /* read from a record without a sum */
 };
 bool counter_open(int dir, const char *boot, struct counter *c);
 bool counter_lock(int dir, const char *boot, struct counter *c, int64_t until_ms);
-bool counter_take(int dir, const char *boot, struct counter *c, uint64_t *seq);
+enum granted { NOTHING, NUMBER, NUMBER_IN_VAIN };
+enum granted counter_take(int dir, const char *boot, struct counter *c, uint64_t *seq);
+void counter_written(struct counter *c, uint64_t seq);
 bool counter_trace(int dir);
+
+/* record.c: the counter as bytes. Readers keep numbers in doubles. */
+#define LAST_SEQ UINT64_C(9007199254740991)
+bool record_read(struct counter *c);
+bool record_write(const struct counter *c);
+void padded(struct text *t, uint64_t value);
 
 /* write.c: one note under one lock */
 enum written { WRITTEN, NUMBER_LOST, NO_NUMBER };
 struct draft {
   const char *producer, *boot;
-  const struct text *body; /* everything behind the number */
+  const struct text *body; /* everything between the number and the sum */
   int64_t until_ms;        /* for the lock */
 };
+void note_name(struct text *name, const char *stream, uint64_t seq);
 enum written note_write(int dir, const struct draft *draft, struct text *said);
 
 /* work.c: the whole of it, in the fork */

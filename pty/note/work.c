@@ -57,7 +57,7 @@ static enum fate add_what(struct text *t, const struct request *r, struct text *
   }
 }
 
-/* Everything behind the number. Taken before the lock: a directory may be on a file system that answers slowly. */
+/* Everything between the number and the sum. Taken before the lock: a directory may be on a file system that answers slowly. */
 static enum fate compose(struct text *t, const struct request *r, const char *boot, struct text *said) {
   static const char *const types[] = {"run.reserve", "run.bind", "run.place", "run.exit"};
   text_add(t, ",\"at\":{\"wallMs\":");
@@ -68,7 +68,6 @@ static enum fate compose(struct text *t, const struct request *r, const char *bo
   add_name(t, "},\"type\":", types[r->kind]);
   add_name(t, ",\"run\":", r->run);
   enum fate fate = add_what(t, r, said);
-  text_add(t, "}\n");
   if (!t->full) return fate;
   say(said, "the note is too long", 0);
   return NOT_TOLD;
@@ -78,7 +77,7 @@ static enum fate compose(struct text *t, const struct request *r, const char *bo
 static int64_t lock_until(const struct request *r) { return r->began_ms + (int64_t)(r->wait_ms - r->wait_ms / 10); }
 
 enum fate work(const struct request *r, struct text *said) {
-  char buffer[NOTE_BYTES - HEAD_BYTES], boot[BOOT_LETTERS + 1];
+  char buffer[NOTE_BYTES - HEAD_BYTES - SUM_BYTES], boot[BOOT_LETTERS + 1];
   struct text body = TEXT_OVER(buffer);
   umask(077);
   int dir = spool_directory(r, said);

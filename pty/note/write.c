@@ -26,12 +26,21 @@ static bool head_text(struct text *head, const struct draft *draft, const char *
   return !head->full;
 }
 
-static void name_text(struct text *name, const char *stream, uint64_t seq) {
-  char digits[SEQ_DIGITS + 1];
-  struct text plain = TEXT_OVER(digits);
-  text_unsigned(&plain, seq);
-  for (size_t at = plain.used; at < SEQ_DIGITS; at++) text_add(name, "0");
-  text_add(name, plain.at);
+/* Over all bytes before it, so that whoever reads the line need not take it apart first. */
+static void sum_text(struct text *sum, const struct text *head, const struct text *body) {
+  struct digest digest;
+  char hex[DIGEST_HEX + 1];
+  digest_begin(&digest);
+  digest_add(&digest, head->at, head->used);
+  digest_add(&digest, body->at, body->used);
+  digest_end(&digest, hex);
+  text_add(sum, ",\"sum\":\"");
+  text_add(sum, hex);
+  text_add(sum, "\"}\n");
+}
+
+void note_name(struct text *name, const char *stream, uint64_t seq) {
+  padded(name, seq);
   text_add(name, "-");
   text_add(name, stream);
   text_add(name, ".json");
@@ -39,13 +48,16 @@ static void name_text(struct text *name, const char *stream, uint64_t seq) {
 
 /* Under the lock, so one name does for all drafts, and what a killed call has left is the next one's to remove. */
 static bool write_draft(int dir, const char *as, const struct text *head, const struct text *body) {
+  char buffer[SUM_BYTES];
+  struct text sum = TEXT_OVER(buffer);
+  sum_text(&sum, head, body);
   unlinkat(dir, as, 0);
   int fd = openat(dir, as, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return false;
   step("draftMade");
   bool whole = write_whole(fd, head);
   step("headWritten");
-  whole = whole && write_whole(fd, body);
+  whole = whole && write_whole(fd, body) && write_whole(fd, &sum);
   step("bodyWritten");
   whole = whole && fdatasync(fd) == 0;
   int error = errno;
@@ -71,7 +83,7 @@ static bool publish(int dir, const char *as) {
 static enum written write_numbered(int dir, const struct draft *draft, const struct counter *c, uint64_t seq) {
   char head_buffer[HEAD_BYTES], name_buffer[SEQ_DIGITS + STREAM_DIGITS + 8];
   struct text head = TEXT_OVER(head_buffer), name = TEXT_OVER(name_buffer);
-  name_text(&name, c->stream, seq);
+  note_name(&name, c->stream, seq);
   if (!head_text(&head, draft, c->stream, seq)) return NUMBER_LOST;
 #ifdef CUSTODY_WITHOUT_DRAFT
   const char *as = name.at;
@@ -93,11 +105,16 @@ enum written note_write(int dir, const struct draft *draft, struct text *said) {
   else if (!counter_lock(dir, draft->boot, &counter, draft->until_ms)) say(said, "the counter is locked by another call", 0);
   else {
     step("locked");
-    if (!counter_take(dir, draft->boot, &counter, &seq)) say(said, "the counter cannot be written", errno);
-    else {
+    enum granted granted = counter_take(dir, draft->boot, &counter, &seq);
+    if (granted == NOTHING) say(said, "the counter cannot be written", errno);
+    else if (granted == NUMBER_IN_VAIN) {
+      written = NUMBER_LOST;
+      say(said, "the spool is full, and nobody takes it in: custody observe ingest", 0);
+    } else {
       step("numbered");
       written = write_numbered(dir, draft, &counter, seq);
       if (written != WRITTEN) say(said, "the note cannot be written", errno);
+      else counter_written(&counter, seq);
     }
   }
   if (counter.fd >= 0) close(counter.fd);

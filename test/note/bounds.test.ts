@@ -1,12 +1,21 @@
 /** Calls that have to wait, calls whose work hangs, and calls in another boot: the caller goes on, and losses stay known. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SpoolLook } from '../../persistence/spool.ts';
 import { eventually } from '../support/eventually.ts';
-import { bootId, client, clientBuiltWith, type Launcher, launcher, patient, stopped } from './support/client.ts';
+import {
+  bootId,
+  client,
+  clientBuiltWith,
+  editCounter,
+  type Launcher,
+  launcher,
+  patient,
+  stopped,
+} from './support/client.ts';
 
 describe('a lock that somebody else holds', () => {
   async function held(own: Launcher): Promise<{ release(): Promise<void> }> {
@@ -143,10 +152,7 @@ describe('a call whose work hangs', () => {
 
 describe('another boot', () => {
   const otherBoot = '00000000-0000-4000-8000-000000000000';
-  const age = (own: Launcher): void => {
-    const path = join(own.spool, 'counter');
-    writeFileSync(path, readFileSync(path, 'latin1').replace(bootId(), otherBoot), { flag: 'r+' });
-  };
+  const age = (own: Launcher): void => editCounter(own, bootId(), otherBoot);
 
   it('begins another stream, and what the ended one had lost stays known', () => {
     const own = launcher();

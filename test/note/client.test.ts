@@ -89,7 +89,7 @@ it('returns although its output leads nowhere, and writes no message into a file
   const script = `set -e; '${client()}' exit r --code 0 ${patient} <&- >&- 2>&-; '${client()}' worktree r /nowhere ${patient} <&- >&- 2>&-; echo on`;
   expect(execFileSync('sh', ['-c', script], { env: own.env, encoding: 'utf8' })).toBe('on\n');
   const counter = readFileSync(join(own.spool, 'counter'), 'latin1');
-  expect(counter).toMatch(/^custody-notes 1 [0-9a-f]{32} \d{20} \d{20} [0-9a-f-]{36}\n\.$/);
+  expect(counter).toMatch(/^custody-notes 2 [0-9a-f]{32}( \d{20}){5}-[0-9a-f]{32} [0-9a-f-]{36} [0-9a-f]{64}\n\.$/);
   expect(own.notes()).toHaveLength(1);
   // A reader of the messages that is gone is no reason to be ended by SIGPIPE.
   const piped = `set -eo pipefail; { sleep 0; '${client()}' worktree r /nowhere ${patient}; } 2>&1 | true; echo on`;

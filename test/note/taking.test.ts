@@ -9,7 +9,7 @@ import type { Note } from '../../machines/note.ts';
 import { SpoolLook } from '../../persistence/spool.ts';
 import { noteName } from '../../persistence/spoolNames.ts';
 import type { LedgerLine } from './fixtures/taker.ts';
-import { bootId, client, clientBuiltWith, type Launcher, launcher, patient } from './support/client.ts';
+import { bootId, client, clientBuiltWith, editCounter, type Launcher, launcher, patient } from './support/client.ts';
 
 const directory = fileURLToPath(new URL('../../node_modules/.cache/custody-tests', import.meta.url));
 const taker = join(directory, 'taker.mjs');
@@ -46,11 +46,7 @@ it('a reader among writers never takes for lost what is only late', async () => 
   const [{ stream }] = own.notes() as readonly Note[] as [Note];
   // With so many names a listing takes its time, and notes are written behind its back. Their content is not asked for.
   for (let seq = 2; seq <= before; seq += 1) writeFileSync(join(own.spool, noteName(stream, seq)), '');
-  const counter = join(own.spool, 'counter');
-  writeFileSync(
-    counter,
-    readFileSync(counter, 'latin1').replace(/(?<= )0{19}2(?= )/, String(before + 1).padStart(20, '0')),
-  );
+  editCounter(own, /(?<= )0{19}2(?= )/, String(before + 1).padStart(20, '0'));
   const { done, isOver } = writing(own, 4, 150);
   let looks = 0;
   for (let seen = 0; !isOver(); looks += 1) {

@@ -5,7 +5,7 @@ import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { client } from '../note/support/client.ts';
+import { client, clientBuiltWith } from '../note/support/client.ts';
 import { testDaemon } from '../support/daemon.ts';
 import { cliProgram } from '../support/daemonProcess.ts';
 import { Observing } from './support/observing.ts';
@@ -76,7 +76,7 @@ describe('a launcher that notes what it starts', () => {
     const observing = new Observing();
     for (const run of ['a', 'b']) execFileSync(client(), ['reserve', run], { env: observing.env });
     const last = notesIn(observing).sort().at(-1)!;
-    const line = JSON.parse(readFileSync(join(observing.stateDir, 'spool', 'shell', last), 'utf8'));
+    const { sum: _, ...line } = JSON.parse(readFileSync(join(observing.stateDir, 'spool', 'shell', last), 'utf8'));
     expect((await observing.ingest([{ ...line, run: 'c', seq: Number.MAX_SAFE_INTEGER }])).json.data).toMatchObject({
       counts: { changed: 1 },
       lost: Number.MAX_SAFE_INTEGER - 1,
@@ -117,6 +117,54 @@ describe('a launcher that notes what it starts', () => {
     }
     const { gaps } = (await observing.observe(['coverage'])).json.data;
     for (const { fromWallMs, toWallMs } of gaps) expect(fromWallMs).toBeLessThan(toWallMs);
+  });
+
+  it('is full when nobody takes it in: what comes after is one gap, and taking it in makes room (INT-05, FAULT-10)', async () => {
+    const observing = new Observing();
+    const small = clientBuiltWith('SMALL_SPOOL');
+    const note = (run: string) =>
+      execFileSync(small, ['reserve', run, '--wait=60000'], { env: observing.env, stdio: 'ignore' });
+    for (const run of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) note(run);
+    const last = notesIn(observing).sort().at(-1)!;
+    const { at } = JSON.parse(readFileSync(join(observing.stateDir, 'spool', 'shell', last), 'utf8'));
+    expect((await observing.observe(['ingest'])).json.data).toMatchObject({ counts: { changed: 4 }, lost: 3 });
+    const { gaps } = (await observing.observe(['coverage'])).json.data;
+    expect(gaps).toMatchObject([{ producer: 'shell', kind: 'note_lost', count: 3, fromWallMs: at.wallMs }]);
+    expect(gaps[0].toWallMs).toBeGreaterThan(at.wallMs);
+    note('h');
+    expect((await observing.observe(['ingest'])).json.data).toMatchObject({ counts: { changed: 1 }, lost: 0 });
+    expect((await observing.observe(['status'])).json.data).toMatchObject({
+      runs: { unbound: 5 },
+      gaps: { recorded: 1 },
+    });
+  });
+
+  it('of which a bit is wrong has no say: it is named, kept, and a gap of its producer', async () => {
+    const observing = new Observing();
+    const directory = join(observing.stateDir, 'spool', 'shell');
+    const words = ['bind', 'r', '--pid', String(process.pid), '--wait=60000'];
+    execFileSync(client(), words, { env: observing.env });
+    const [name = ''] = notesIn(observing);
+    const text = readFileSync(join(directory, name), 'utf8');
+    const wrong = text.replace(/(?<="pid":\d*)\d(?=,)/, (digit) => String(Number(digit) ^ 1));
+    writeFileSync(join(directory, name), wrong);
+    const kept = join(directory, `${name}.refused`);
+    writeFileSync(join(directory, 'counter'), 'x', { flag: 'r+' });
+    expect((await observing.observe(['ingest'])).json.data).toMatchObject({
+      counts: { changed: 0 },
+      lost: 1,
+      refusals: [{ producer: 'shell', seq: 1, reason: expect.stringMatching(/note_damaged/) }],
+      damagedCounters: ['shell'],
+    });
+    expect(readFileSync(kept, 'utf8')).toBe(wrong);
+    expect((await observing.observe(['ingest', kept])).json.data).toMatchObject({
+      counts: { invalid: 1 },
+      refusals: [{ line: 1, reason: 'note_damaged' }],
+    });
+    expect((await observing.observe(['status'])).json.data).toMatchObject({
+      runs: { bound: 0 },
+      gaps: { shown: [{ kind: 'note_lost', count: 1 }] },
+    });
   });
 
   it('takes each note in once, whenever whoever takes it is killed (FAULT-01, FAULT-02)', async ({ annotate }) => {

@@ -55,8 +55,9 @@ export class SpoolService {
     try {
       while (this.#isWanted && !leaving.aborted) {
         this.#isWanted = false;
-        const { more, refusals, unread } = await observer.takeSpool(atOnce);
+        const { more, refusals, unread, damagedCounters } = await observer.takeSpool(atOnce);
         for (const refusal of refusals) log.warn(refusal, 'a note was refused');
+        for (const producer of damagedCounters) log.warn({ producer }, 'the counter of its notes is damaged');
         for (const one of unread) log.warn(one, 'what a producer noted cannot be read');
         this.#isWanted ||= more;
       }

@@ -119,7 +119,8 @@ function lies(own: string, told: readonly string[], { process }: Told): string[]
     change: (note: Record<string, unknown>) => object,
   ): string[] => {
     if (line === undefined) return [];
-    const note = JSON.parse(line) as Record<string, unknown>;
+    // A sum would be that of the truth.
+    const { sum: _, ...note } = JSON.parse(line) as Record<string, unknown>;
     return [`${JSON.stringify({ ...note, producer, stream, seq, ...change(note) })}\n`];
   };
   return [

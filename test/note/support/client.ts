@@ -1,11 +1,13 @@
 /** The real client, and variants of it with one guard taken away (test/guardian/support/programs.ts has the manner). */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { type Note, noteSchema } from '../../../machines/note.ts';
+import type { Note } from '../../../machines/note.ts';
+import { readLine } from '../../../persistence/noteLine.ts';
 import { type LostNotes, SpoolLook } from '../../../persistence/spool.ts';
 import { buildNote } from '../../../pty/note/build.mjs';
 import { eventually } from '../../support/eventually.ts';
@@ -16,7 +18,7 @@ const variants = fileURLToPath(new URL('../../../pty/note/build/test', import.me
 /** The client that ships. */
 export const client = (): string => buildNote();
 
-/** `WITHOUT_PIDFD` is an older kernel. `TEST_STEPS` takes nothing away; it lets a test stop or kill the working process at a named step, or after a time. */
+/** `WITHOUT_PIDFD` is an older kernel, `SMALL_SPOOL` is full at four notes. `TEST_STEPS` takes nothing away; it lets a test stop or kill the working process at a named step, or after a time. */
 export type NoteSwitch =
   | 'WITHOUT_LOCK'
   | 'WITHOUT_FORK'
@@ -26,6 +28,8 @@ export type NoteSwitch =
   | 'WITHOUT_NOFOLLOW'
   | 'WITHOUT_OWNER_CHECK'
   | 'WITHOUT_PIDFD'
+  | 'WITHOUT_SUM'
+  | 'SMALL_SPOOL'
   | 'TEST_STEPS';
 
 export function clientBuiltWith(...options: readonly NoteSwitch[]): string {
@@ -58,6 +62,12 @@ const outcome = ({ status, stderr }: SpawnSyncReturns<string>): Spoken => ({ cod
 
 export const patient = `--wait=${patienceMs}`;
 
+function noteOf(line: Buffer): Note {
+  const read = readLine(line.subarray(0, -1));
+  if ('note' in read) return read.note;
+  throw new Error(JSON.stringify(read));
+}
+
 /** A launcher with a state directory of its own, which nobody has made yet. */
 export function launcher(stateDir?: string, producer = 'shell'): Launcher {
   const dir = mkdtempSync(join(tmpdir(), 'custody-note-'));
@@ -79,10 +89,21 @@ export function launcher(stateDir?: string, producer = 'shell'): Launcher {
       readdirSync(spool)
         .filter((name) => name.endsWith('.json'))
         .sort()
-        .map((name) => noteSchema.parse(JSON.parse(readFileSync(join(spool, name), 'utf8')))),
+        .map((name) => noteOf(readFileSync(join(spool, name)))),
     taken: () => readEverything(state, producer),
   };
 }
+
+/** Makes the counter say something else, with the right sum. */
+export function editCounter({ spool }: Pick<Launcher, 'spool'>, what: RegExp | string, by: string): void {
+  const path = join(spool, 'counter');
+  const text = readFileSync(path, 'latin1');
+  const said = text.slice(0, counterSaid).replace(what, by);
+  writeFileSync(path, `${said}${createHash('sha256').update(said).digest('hex')}${text.slice(counterSaid + 64)}`);
+}
+
+/** Bytes of the record before its sum (pty/note/record.c). */
+const counterSaid = 224;
 
 /** All streams from their beginning. */
 export function readEverything(stateDir: string, producer: string): ReturnType<Launcher['taken']> {
