@@ -6,8 +6,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createLinuxAdapter } from '../../actors/observe/linux/adapter.ts';
+import { rowDigest } from '../../persistence/digest.ts';
 import { bind, reserve } from '../ingest/support/notes.ts';
 import { launcher } from '../observeOnly/support/observing.ts';
 import { tamper } from '../persistence/support/tamper.ts';
@@ -26,6 +28,27 @@ let ours: { readonly goalId: string; readonly generationId: string };
 const show = () => daemon.call('promote.show', { path });
 const to = (stage: 'tracking' | 'comparing' | 'canary' | 'wide' | 'sole') =>
   daemon.call('promote.to', { path, to: stage });
+/** As the store would have it after an update, before anybody has asked for a promotion again. Returns its id. */
+function ofAnotherProgram(reportId: string): string {
+  const file = new Database(join(daemon.home.stateDir, 'custody.db'));
+  const found = file.prepare('SELECT unit_id, verdict, wall_ms, report FROM gate_reports WHERE report_id = ?');
+  const [unitId, verdict, wallMs, told] = found.raw().get(reportId) as [string, string, number, string];
+  const row = [
+    'Gbefore',
+    unitId,
+    verdict,
+    wallMs,
+    JSON.stringify({ ...JSON.parse(told), program: 'f'.repeat(64) }),
+  ] as const;
+  file
+    .prepare(
+      'INSERT INTO gate_reports (report_id, unit_id, verdict, wall_ms, report, digest) VALUES (?, ?, ?, ?, ?, ?)',
+    )
+    .run(...row, rowDigest(...row));
+  file.close();
+  return row[0];
+}
+
 const grant = async (id: string, ...evidence: string[]) => {
   const { code, exitCode, details } = await daemon.refusal('worktrees.authority', { id, change: 'grant', evidence });
   expect({ code, exitCode }).toEqual({ code: 'grant_refused', exitCode: 13 });
@@ -186,6 +209,7 @@ it('a grant rests on a green report of this repository, and is for what is new (
   expect(await grant(id, report)).toEqual(['gate_report_overtaken']);
   daemon.measure(metricsFixture());
   await daemon.lacks('wide');
+  expect(await grant(id, ofAnotherProgram(report))).toEqual(['gate_report_outdated']);
   const granted = await daemon.call('worktrees.authority', { id, change: 'grant', evidence: [report] });
   expect(granted).toMatchObject({ authority: 'managed', evidence: [report] });
 });

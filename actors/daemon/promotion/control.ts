@@ -7,9 +7,11 @@ import { isNewGeneration } from '../../../machines/worktreeGenerationBlockers.ts
 import { grantsControl } from '../../promotion/stages.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { DaemonContext } from '../context.ts';
+import { type GateReport, triedHere } from './gateReport.ts';
 import { promotionOf, stageOf } from './units.ts';
 
 type Parts = Pick<DaemonContext, 'host' | 'store'>;
+type Granting = Parts & Pick<DaemonContext, 'guardian' | 'worker'>;
 
 interface Blocker {
   readonly code: string;
@@ -17,7 +19,7 @@ interface Blocker {
 }
 
 /** Throws `grant_refused` (exit 13), which lists everything that is missing. */
-export function assertGrantable(parts: Parts, generation: GenerationSnapshot, evidence: readonly string[]): void {
+export function assertGrantable(parts: Granting, generation: GenerationSnapshot, evidence: readonly string[]): void {
   const { generationId, path } = generation.context;
   const promotion = promotionOf(parts, generation);
   const blockers: Blocker[] = [];
@@ -42,8 +44,9 @@ export function assertGrantable(parts: Parts, generation: GenerationSnapshot, ev
   });
 }
 
-/** What a grant rests on is the id of one gate report: green, of this repository, and not overtaken by a worse one. */
-function reportBlockers({ store }: Parts, unitId: string | undefined, evidence: readonly string[]): Blocker[] {
+/** What a grant rests on is the id of one gate report: green, of this repository and this program, and not overtaken by a worse one. */
+function reportBlockers(parts: Granting, unitId: string | undefined, evidence: readonly string[]): Blocker[] {
+  const { store } = parts;
   const [reportId, second] = evidence;
   if (reportId === undefined) return [{ code: 'no_gate_report', detail: 'no gate report is named with --evidence' }];
   if (second !== undefined)
@@ -57,6 +60,8 @@ function reportBlockers({ store }: Parts, unitId: string | undefined, evidence: 
     return [{ code: 'gate_report_of_other', detail: `gate report ${reportId} is about another repository` }];
   if (report.verdict !== 'green')
     return [{ code: 'gate_report_not_green', detail: `gate report ${reportId} is ${report.verdict}` }];
+  if ((report.report as GateReport).program !== triedHere(parts).programDigest)
+    return [{ code: 'gate_report_outdated', detail: `gate report ${reportId} is about another version of Custody` }];
   const newest = store.gateReports.newest(report.unitId) ?? report;
   if (newest.intact && newest.verdict === 'green') return [];
   const how = newest.intact ? newest.verdict : 'damaged';
