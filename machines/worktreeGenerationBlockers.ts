@@ -122,6 +122,7 @@ export interface SealBlocker {
     | 'contract_covers_other_guardian';
   readonly runId?: string;
   readonly scopeId?: string;
+  readonly gapId?: string;
   readonly detail: string;
 }
 
@@ -183,6 +184,7 @@ function contextBlockers(context: GenerationContext): readonly SealBlocker[] {
     ...context.coverageGaps.open.map(
       (gapId): SealBlocker => ({
         code: 'coverage_gap',
+        gapId,
         detail: `${gapId} is open: what was lost may have been about this worktree; only a later boot closes it`,
       }),
     ),

@@ -38,8 +38,7 @@ export async function lookAtStanding(context: DaemonContext, generation: Generat
 }
 
 async function factOf(context: DaemonContext, { context: { generationId } }: GenerationSnapshot, blocker: SealBlocker) {
-  const { code, detail, runId, scopeId } = blocker;
-  const gapId = /^coverage gap (\S+) is open/.exec(detail)?.[1];
+  const { code, detail, runId, scopeId, gapId } = blocker;
   const subjects = [runId, scopeId, gapId].filter((id) => id !== undefined);
   const fact: Fact = {
     ...{ code, detail },
