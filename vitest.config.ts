@@ -9,6 +9,6 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: 'forks',
-    maxWorkers: 4,
+    maxWorkers: 3,
   },
 });

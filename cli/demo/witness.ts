@@ -2,6 +2,8 @@
  * What a plain shell sees of processes. Custody's own eyes would be a poor witness for Custody; these few lines anybody
  * can type.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { attempt, outputOf } from './command.ts';
 
 /** Nothing of the demonstration in it: the witness must not find itself. */
@@ -52,6 +54,25 @@ export async function tracesOf(name: string): Promise<Traces> {
 /** What a crash, an out-of-memory killer or a hasty person does to a process. */
 export const killAtOnce = (...pids: readonly number[]): Promise<string> =>
   outputOf('sh', ['-c', 'kill -KILL "$@"', 'sh', ...pids.map(String)], { env });
+
+export interface ArmedKill {
+  /** Resolves when the signal has been sent. */
+  fire(): Promise<void>;
+}
+
+/** The same by a shell that is up already, so that the kill comes when it is meant to and not when a shell has started. */
+export async function armedKill(pid: number): Promise<ArmedKill> {
+  const script = 'echo armed; read -r line; kill -KILL "$1"';
+  const shell = spawn('sh', ['-c', script, 'sh', String(pid)], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+  const over = once(shell, 'exit');
+  await once(shell.stdout, 'data');
+  return {
+    async fire() {
+      shell.stdin.end('\n');
+      await over;
+    },
+  };
+}
 
 /** A signal for each process, as a person at a shell sends it: `STOP`, `CONT`. */
 export const signalled = (name: 'STOP' | 'CONT', ...pids: readonly number[]): Promise<string> =>

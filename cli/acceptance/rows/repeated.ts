@@ -2,7 +2,8 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { killDaemon } from '../../drill/drills/daemonDies.ts';
+import { eventually } from '../../demo/expectation.ts';
+import { armedKill, living } from '../../demo/witness.ts';
 import { failureOf } from '../../failure.ts';
 import { ObserverPlace } from '../observerPlace.ts';
 import { claim, type Judgement, notRun, row, type Trying } from '../row.ts';
@@ -12,6 +13,8 @@ export interface Repeated {
   /** Kills of the daemon, and how many of them took the reply along. */
   readonly kills: number;
   readonly unanswered: number;
+  /** Of these, requests that had been carried out. */
+  readonly committed: number;
   /** Requests that gave something else when they were repeated than they had given before. */
   readonly different: number;
   /** Goals on record for the requests, and how many there should be. */
@@ -24,11 +27,12 @@ export interface Repeated {
 
 /** A start of the daemon takes longer than anything else here. */
 const killsOfDaemon = (kills: number): number => Math.max(2, Math.ceil(kills / 6));
-/** A request is answered within this time, mostly; each one that was answered in time is followed by an earlier kill. */
+/** A request is committed about then. A kill after its answer is followed by an earlier one, a kill before its commit by a later one. */
 const answerMs = 12;
 const earlier = 0.7;
-/** Without a reply that was lost nothing of this row was tried. */
-const roundsAtMost = (asked: number): number => 4 * asked;
+const later = 1.3;
+/** Rounds until one was killed in between; without a reply that was lost nothing of this row was tried. */
+const roundsAtMost = (asked: number): number => Math.max(16, 4 * asked);
 const notesEach = 20;
 
 async function observe(trying: Trying): Promise<Repeated> {
@@ -36,41 +40,52 @@ async function observe(trying: Trying): Promise<Repeated> {
   let aimMs = answerMs;
   let asked = 0;
   let unanswered = 0;
+  let committed = 0;
   let different = 0;
-  while (asked < wanted || (unanswered === 0 && asked < roundsAtMost(wanted))) {
-    const { wasAnswered, isSame } = await askedAgain(trying, asked, aimMs);
+  while (asked < wanted || (committed === 0 && asked < roundsAtMost(wanted))) {
+    const { wasAnswered, wasDone, isSame } = await askedAgain(trying, asked, aimMs);
     asked += 1;
     if (wasAnswered) aimMs *= earlier;
     else unanswered += 1;
+    if (!wasDone) aimMs *= later;
+    else if (!wasAnswered) committed += 1;
     if (!isSame) different += 1;
   }
-  const { goals } = await trying.installation.call('goals.list', {});
-  const own = goals.filter(({ title: text }) => text.startsWith(title));
-  return { asked, kills: asked, unanswered, different, goals: own.length, ...(await ingested(trying)) };
+  const goals = (await titlesOf(trying)).filter((text) => text.startsWith(title)).length;
+  return { asked, kills: asked, unanswered, committed, different, goals, ...(await ingested(trying)) };
 }
 
 const title = 'asked again';
+/** The daemon was there no more, before the request was sent or after. */
+const lost: ReadonlySet<string> = new Set(['daemon_gone', 'daemon_not_running']);
+
+async function titlesOf({ installation }: Trying): Promise<readonly string[]> {
+  return (await installation.call('goals.list', {})).goals.map((goal) => goal.title);
+}
 
 async function askedAgain(trying: Trying, nth: number, aimMs: number) {
-  const { installation, repository, random } = trying;
+  const { installation, repository, random, interruption } = trying;
   const args = { title: `${title} ${nth}`, repo: repository, request: 'again\n', requestId: `again-${nth}` };
-  await installation.start();
-  const pause = new Promise((resolve) => setTimeout(resolve, random.next() * aimMs));
+  const { pid } = await installation.start();
+  const kill = await armedKill(pid);
+  const pause = new Promise((resolve) => setTimeout(resolve, aimMs * (0.8 + 0.4 * random.next())));
   const first = installation.call('goals.add', args).then(
     ({ goalId }) => goalId,
     (cause) => {
-      if (failureOf(cause).code !== 'daemon_gone') throw cause;
+      if (!lost.has(failureOf(cause).code)) throw cause;
       return undefined;
     },
   );
   await pause;
-  await killDaemon(trying);
+  await kill.fire();
+  await eventually(interruption.signal, 'the daemon is gone', async () => (await living([pid])).length === 0);
   const answered = await first;
   await installation.start();
+  const wasDone = (await titlesOf(trying)).includes(args.title);
   const second = await installation.call('goals.add', args);
   const third = await installation.call('goals.add', args);
   const isSame = second.goalId === third.goalId && (answered ?? second.goalId) === second.goalId;
-  return { wasAnswered: answered !== undefined, isSame };
+  return { wasAnswered: answered !== undefined, wasDone, isSame };
 }
 
 /** Lines of a file, which whoever calls sends again from the beginning. */
@@ -104,12 +119,12 @@ async function ingested(trying: Trying): Promise<Pick<Repeated, 'ingestKills' | 
 }
 
 export function judgeRepeated(seen: Repeated): Judgement {
-  const { asked, kills, unanswered, different, goals, ingestKills, changedAgain, missing } = seen;
+  const { asked, kills, unanswered, committed, different, goals, ingestKills, changedAgain, missing } = seen;
   return {
     claims: [
       unanswered > 0
         ? claim(
-            `${kills} SIGKILLs of the daemon during a request; ${unanswered} took the reply along`,
+            `${kills} SIGKILLs of the daemon during a request; ${unanswered} took the reply along, ${committed} of them after the commit`,
             kills >= asked && kills > 0,
           )
         : notRun(`not run: none of ${kills} SIGKILLs of the daemon came before the reply`),
