@@ -5,7 +5,6 @@ import { testDaemon } from '../support/daemon.ts';
 import { type Failpoint, failingDaemonCommand, killAt } from '../support/daemonFailpoints.ts';
 import { isSame, startReceipt } from '../support/daemonLeftovers.ts';
 import { eventually } from '../support/eventually.ts';
-import { patienceMs } from '../support/patience.ts';
 import { stubborn } from './support/stubborn.ts';
 
 const facts = ['drain.requested', 'drain.quiesced', 'drain.signalled', 'guardian.exitReceipt'];
@@ -31,9 +30,8 @@ async function goesOn(daemon: TestDaemon): Promise<void> {
 
 describe('SHUT-10: SIGKILL of the daemon in each phase of a stop', () => {
   it.each(points)('$of, nth $nth, then $next', async (point) => {
-    // Deaf to the receipts, and blind: either would otherwise come before what the guardian says of the drain, and make it moot.
-    const env = { CUSTODY_OBSERVE_INTERVAL_MS: String(patienceMs) };
-    const daemon = await testDaemon({ env }).start([...failingDaemonCommand(), '--deaf']);
+    // Deaf to the receipts, which would otherwise come before what the guardian says of the drain, and make it moot.
+    const daemon = await testDaemon().start([...failingDaemonCommand(), '--deaf']);
     const runs = [await stubborn(daemon, 'one'), await stubborn(daemon, 'two')];
     const before = await Promise.all(runs.map(({ goalId }) => daemon.call('goals.show', { id: goalId })));
     await killAt(daemon, point);
