@@ -4,8 +4,9 @@
  * led before; only the context is made anew, by the assignments of the transition. Everything else is left to XState, and
  * a test holds both to the same answer in every situation of every chart.
  */
-import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition } from 'xstate';
 import type { MachineEvent } from './events/envelope.ts';
+import { isEnteredSilently, nodesOf, standsAlone } from './silent.ts';
 import { assignedBy, isEventlessChart } from './staying.ts';
 
 /** By transition, and by the states that it left. A chart has few of either. */
@@ -51,14 +52,5 @@ function onlyTransition(
 }
 
 /** Nothing is done on the way into or out of its states, nothing runs in them, and none of them is remembered or final. */
-const isSilent = ({ _nodes, children, historyValue }: AnyMachineSnapshot): boolean =>
-  (_nodes as readonly AnyStateNode[]).every(
-    (node) =>
-      node.entry.length === 0 &&
-      node.exit.length === 0 &&
-      node.invoke.length === 0 &&
-      (node.initial?.actions?.length ?? 0) === 0 &&
-      node.type !== 'final',
-  ) &&
-  Object.keys(children).length === 0 &&
-  Object.keys(historyValue).length === 0;
+const isSilent = (snapshot: AnyMachineSnapshot): boolean =>
+  nodesOf(snapshot).every((node) => isEnteredSilently(node) && node.exit.length === 0) && standsAlone(snapshot);

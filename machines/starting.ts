@@ -4,7 +4,8 @@
  * context follows from the input; the states are then those of the first one that XState has made. Everything else is
  * left to XState, and a test holds both to the same answer for every chart and any input.
  */
-import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import { isEnteredSilently, nodesOf, standsAlone } from './silent.ts';
 import { isEventlessChart } from './staying.ts';
 
 /** What a context is made of; whatever else XState would offer is refused, and the chart left to XState. */
@@ -55,17 +56,8 @@ export function learnBeginning(machine: AnyStateMachine, first: AnyMachineSnapsh
 }
 
 /** Nothing is done, started or decided on the way in, so that no input can lead anywhere else. */
-const isPlain = (machine: AnyStateMachine, { _nodes, children, historyValue }: AnyMachineSnapshot): boolean =>
-  !isEventlessChart(machine) &&
-  (_nodes as readonly AnyStateNode[]).every(isEnteredSilently) &&
-  Object.keys(children).length === 0 &&
-  Object.keys(historyValue).length === 0;
-
-const isEnteredSilently = (node: AnyStateNode): boolean =>
-  node.entry.length === 0 &&
-  node.invoke.length === 0 &&
-  (node.initial?.actions?.length ?? 0) === 0 &&
-  node.type !== 'final';
+const isPlain = (machine: AnyStateMachine, first: AnyMachineSnapshot): boolean =>
+  !isEventlessChart(machine) && nodesOf(first).every(isEnteredSilently) && standsAlone(first);
 
 /** Many snapshots share it: whoever changed it in place would change all of them, and is stopped instead. */
 function frozen(first: AnyMachineSnapshot): AnyMachineSnapshot {
