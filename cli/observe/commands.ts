@@ -5,7 +5,7 @@ import { type LinesReport, takeLines } from '../../actors/ingest/takeLines.ts';
 import type { SpoolReport } from '../../actors/ingest/takeSpool.ts';
 import type { ReconcileReport } from '../../actors/reconcile/observer.ts';
 import { OperatingError } from '../../actors/runtime/operatingError.ts';
-import { parseDuration } from '../duration.ts';
+import { parseDuration, parseWhole } from '../duration.ts';
 import { usage } from '../failure.ts';
 import { example } from '../globalOptions.ts';
 import { declareImport, type ImportWords } from '../importOptions.ts';
@@ -44,8 +44,12 @@ export function registerObserve(program: Command, run: Run): void {
       .command('reconcile')
       .description('take in the spool, look once at every observed process that is due, and end')
       .option('--once', 'one pass (what it does without options as well)')
-      .option('--max-ms <n>', 'how long it may look, in ms (default: 200)', wholeNumber)
-      .option('--max-count <n>', 'how many processes it may look at (default: 10000)', wholeNumber)
+      .option('--max-ms <n>', 'how long it may look, in ms (default: 200)', parseWhole(1, Number.MAX_SAFE_INTEGER))
+      .option(
+        '--max-count <n>',
+        'how many processes it may look at (default: 10000)',
+        parseWhole(1, Number.MAX_SAFE_INTEGER),
+      )
       .action(run(reconcile)),
     'custody observe reconcile --once',
     'custody observe reconcile --once --max-ms 50 --max-count 200 --json',
@@ -124,12 +128,6 @@ const importedIds = ({ records }: LegacyReport): readonly string[] =>
 async function coverage({ here, output }: Asked, { all = false }: { readonly all?: boolean }): Promise<number> {
   const report = await withObserver(here, (observer) => observer.coverage({ all }));
   return output.answer(answerOf('coverage', report), coverageLines, ({ gaps }) => gaps.map(({ gapId }) => gapId));
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= 1 && Number.isSafeInteger(value)) return value;
-  throw usage(`${JSON.stringify(text)} is no whole number from 1 on`, ['custody observe reconcile --help']);
 }
 
 const answerOf = <Data>(command: string, { data, warnings }: Observed<Data>, exitCode = 0): Answer<Data> => ({
