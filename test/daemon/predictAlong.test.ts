@@ -1,27 +1,13 @@
 /** What goes along with a worktree, and what its own settings would hide, seen on real repositories (WT-06, D4). */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { lookAtPlace } from '../../actors/daemon/prediction/place.ts';
 import { fileIdentityOf } from '../../actors/runtime/generations.ts';
 import type { GenerationSnapshot } from '../../machines/worktreeGeneration.ts';
-import {
-  codesOf,
-  commit,
-  git,
-  mergedWork,
-  type PredictionDaemon,
-  predictionDaemon,
-  put,
-  type Spot,
-} from './support/prediction.ts';
+import { codesOf, commit, git, mergedWork, put, type Spot, servingPredictions } from './support/prediction.ts';
 
-let daemon: PredictionDaemon;
-beforeAll(async () => {
-  daemon = predictionDaemon();
-  await daemon.start();
-});
-afterAll(() => daemon.dispose());
+const daemon = servingPredictions();
 
 /** Of this worktree alone: the repository is everybody's. */
 function setHere({ path }: Spot, name: string, value: string): void {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   codesOf,
   commit,
@@ -12,19 +12,13 @@ import {
   factOf,
   git,
   mergedWork,
-  type PredictionDaemon,
-  predictionDaemon,
   put,
   type Spot,
+  servingPredictions,
   squash,
 } from './support/prediction.ts';
 
-let daemon: PredictionDaemon;
-beforeAll(async () => {
-  daemon = predictionDaemon();
-  await daemon.start();
-});
-afterAll(() => daemon.dispose());
+const daemon = servingPredictions();
 
 const gitDirOf = ({ path }: Spot): string => git(path, 'rev-parse', '--absolute-git-dir');
 

@@ -26,15 +26,11 @@ import {
   predictionDaemon,
   put,
   type Spot,
+  servingPredictions,
   squash,
 } from './support/prediction.ts';
 
-let daemon: PredictionDaemon;
-beforeAll(async () => {
-  daemon = predictionDaemon();
-  await daemon.start();
-});
-afterAll(() => daemon.dispose());
+const daemon = servingPredictions();
 
 /** A program that says by a file that it was run. */
 function trap(name: string, { home } = daemon): { readonly program: string; readonly sprung: () => string[] } {

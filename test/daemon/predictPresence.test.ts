@@ -3,24 +3,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, closeSync, copyFileSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { turns } from '../guardian/support/fifo.ts';
-import {
-  commit,
-  factOf,
-  mergedWork,
-  type PredictionDaemon,
-  predictionDaemon,
-  put,
-  squash,
-} from './support/prediction.ts';
+import { commit, factOf, mergedWork, put, servingPredictions, squash } from './support/prediction.ts';
 
-let daemon: PredictionDaemon;
-beforeAll(async () => {
-  daemon = predictionDaemon();
-  await daemon.start();
-});
-afterAll(() => daemon.dispose());
+const daemon = servingPredictions();
 
 interface Standing {
   readonly cwd?: string;

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import type { CallArguments } from '../../../actors/daemon/api/contract.ts';
 import type { PredictionView } from '../../../actors/daemon/api/views.ts';
 import { TestDaemon } from '../../support/daemon.ts';
@@ -76,6 +77,14 @@ export class PredictionDaemon extends TestDaemon {
 }
 
 export const predictionDaemon = (): PredictionDaemon => new PredictionDaemon(daemonHome());
+
+/** One that serves all tests of a file. */
+export function servingPredictions(): PredictionDaemon {
+  const daemon = predictionDaemon();
+  beforeAll(() => daemon.start());
+  afterAll(() => daemon.dispose());
+  return daemon;
+}
 
 export const codesOf = ({ blockers }: PredictionView): string[] => blockers.map(({ code }) => code).toSorted();
 
