@@ -2,8 +2,15 @@
 import type { Command } from 'commander';
 import { globalsOf } from '../action.ts';
 import { example } from '../globalOptions.ts';
-import { declareImport, type ImportWords } from '../importOptions.ts';
 import type { GlobalOptions } from '../invocation.ts';
+import {
+  type CoverageWords,
+  declareCoverage,
+  declareImport,
+  declareMetrics,
+  type ImportWords,
+  type MetricsWords,
+} from '../observeOptions.ts';
 
 export function registerObserve(program: Command): void {
   example(
@@ -17,44 +24,19 @@ export function registerObserve(program: Command): void {
     'custody observe reconcile --once',
     'custody observe status',
   );
-  example(
-    program
-      .command('coverage')
-      .description('what launchers noted and was lost, and which worktrees that leaves in doubt')
-      .option('--all', 'also gaps that are closed')
-      .action(({ all = false }: { readonly all?: boolean }, command: Command) =>
-        observe(['coverage', ...(all ? ['--all'] : [])], command),
-      ),
-    'custody coverage',
+  declareCoverage(program).action(({ all = false }: CoverageWords, command: Command) =>
+    observe(['coverage', ...(all ? ['--all'] : [])], command),
   );
-  example(
-    program
-      .command('metrics')
-      .description('what was measured: passes, commits, unknowns, gaps, recoveries, and how large things are')
-      .option(
-        '--since <when>',
-        'the window: a duration such as 10m, or a time such as 2031-05-06T07:08Z (default: 24h)',
-      )
-      .option('--prometheus', 'in the text format of Prometheus, for a textfile collector')
-      .action(({ since, prometheus }: MetricsOptions, command: Command) =>
-        observe(
-          ['metrics', ...(since === undefined ? [] : [`--since=${since}`]), ...(prometheus ? ['--prometheus'] : [])],
-          command,
-        ),
-      ),
-    'custody metrics',
-    'custody metrics --since 10m --json',
-    'custody metrics --prometheus > custody.prom',
+  declareMetrics(program).action(({ since, prometheus }: MetricsWords, command: Command) =>
+    observe(
+      ['metrics', ...(since === undefined ? [] : [`--since=${since}`]), ...(prometheus ? ['--prometheus'] : [])],
+      command,
+    ),
   );
   declareImport(program).action((file: string, { format, dryRun = false, repo }: ImportWords, command: Command) => {
     const wanted = [...(dryRun ? ['--dry-run'] : []), ...(repo === undefined ? [] : ['--repo', asPath(repo)])];
     return observe(['import-legacy', asPath(file), '--format', format, ...wanted], command);
   });
-}
-
-interface MetricsOptions {
-  readonly since?: string;
-  readonly prometheus?: boolean;
 }
 
 const asPath = (file: string): string => (file.startsWith('-') && file !== '-' ? `./${file}` : file);

@@ -8,7 +8,14 @@ import { OperatingError } from '../../actors/runtime/operatingError.ts';
 import { parseDuration, parseWhole } from '../duration.ts';
 import { usage } from '../failure.ts';
 import { example } from '../globalOptions.ts';
-import { declareImport, type ImportWords } from '../importOptions.ts';
+import {
+  type CoverageWords,
+  declareCoverage,
+  declareImport,
+  declareMetrics,
+  type ImportWords,
+  type MetricsWords,
+} from '../observeOptions.ts';
 import type { Answer, Output } from '../output.ts';
 import { line } from '../print/escape.ts';
 import { importLines } from '../print/import.ts';
@@ -62,31 +69,11 @@ export function registerObserve(program: Command, run: Run): void {
     'custody observe status --json',
   );
   declareImport(program).action(run(legacy));
-  example(
-    program
-      .command('coverage')
-      .description('what was lost, by producer and window, and which worktrees that leaves in doubt')
-      .option('--all', 'also gaps that are closed')
-      .action(run(coverage)),
-    'custody observe coverage',
-  );
-  example(
-    program
-      .command('metrics')
-      .description('what was measured: passes, commits, unknowns, gaps, recoveries, and how large things are')
-      .option('--since <when>', 'the window: a duration, or a time (default: 24h)', sinceOf)
-      .option('--prometheus', 'in the text format of Prometheus, for a textfile collector')
-      .action(run(metrics)),
-    'custody observe metrics --since 10m',
-  );
+  declareCoverage(program).action(run(coverage));
+  declareMetrics(program).action(run(metrics));
 }
 
-interface MetricsOptions {
-  readonly since?: number;
-  readonly prometheus?: boolean;
-}
-
-async function metrics({ here, output }: Asked, { since, prometheus = false }: MetricsOptions): Promise<number> {
+async function metrics({ here, output }: Asked, { since, prometheus = false }: MetricsWords): Promise<number> {
   if (prometheus) {
     if (output.json || since !== undefined)
       throw usage('--prometheus has a format and a window of its own', ['custody metrics --help']);
@@ -95,7 +82,7 @@ async function metrics({ here, output }: Asked, { since, prometheus = false }: M
     for (const warning of warnings) output.note(line`warning: ${warning}`);
     return 0;
   }
-  const sinceMs = since ?? sinceOf('24h');
+  const sinceMs = sinceOf(since ?? '24h');
   const report = await withObserver(here, (observer) => observer.metrics({ sinceMs }));
   return output.answer(answerOf('metrics', report), metricsLines);
 }
@@ -125,7 +112,7 @@ async function legacy({ here, output }: Asked, options: Partial<ImportWords>, fi
 const importedIds = ({ records }: LegacyReport): readonly string[] =>
   records.flatMap(({ id, outcome }) => (outcome === 'imported' && id !== null ? [id] : []));
 
-async function coverage({ here, output }: Asked, { all = false }: { readonly all?: boolean }): Promise<number> {
+async function coverage({ here, output }: Asked, { all = false }: CoverageWords): Promise<number> {
   const report = await withObserver(here, (observer) => observer.coverage({ all }));
   return output.answer(answerOf('coverage', report), coverageLines, ({ gaps }) => gaps.map(({ gapId }) => gapId));
 }

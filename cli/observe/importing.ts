@@ -7,7 +7,7 @@ import type { Listing } from '../../actors/ingest/legacy/listing.ts';
 import { listingOfPorcelain, porcelainFormat } from '../../actors/ingest/legacy/porcelain.ts';
 import { locateRepository } from '../../actors/runtime/locate.ts';
 import { OperatingError } from '../../actors/runtime/operatingError.ts';
-import type { Format } from '../importOptions.ts';
+import type { Format } from '../observeOptions.ts';
 import type { AnyObserver } from './anyObserver.ts';
 
 /** Of one source; it is held in memory while it is read. */
