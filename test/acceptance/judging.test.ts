@@ -50,7 +50,17 @@ const killed: Killed = {
   boundAtEnd: true,
 };
 const repeated: Repeated = {
-  ...{ asked: 2, kills: 2, unanswered: 1, committed: 1, different: 0, goals: 2, ingestKills: 2, changedAgain: 0, missing: 0 },
+  ...{
+    asked: 2,
+    kills: 2,
+    unanswered: 1,
+    committed: 1,
+    different: 0,
+    goals: 2,
+    ingestKills: 2,
+    changedAgain: 0,
+    missing: 0,
+  },
 };
 const reordered: Reordered = {
   ...{ histories: 4, notes: 20, different: 0, misbound: 0, runs: 8, ended: 6, resurrected: 0 },
