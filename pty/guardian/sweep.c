@@ -61,6 +61,7 @@ static void send_one(struct guardian *g, const struct member *m, int number, str
   struct member seen = *m;
   int error = signal_known(&seen, number);
   if (error == 0) out->sent++;
+  if (number == SIGKILL) step("struck");
   if (error == EPERM) remember(&g->drain.unkillable, m); /* another user's process: reported, and its end awaited */
   if (error == 0 && number == SIGSTOP) remember(&g->drain.suspended, &seen);
   if (error != 0 || number != SIGTERM) return;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
@@ -41,6 +41,7 @@ describe('STOP-08, FAULT-02, I-35: a request id', () => {
     for (const other of [{ title: 'b' }, { request: 'else' }, { queue: false }, { priority: 3 }]) {
       expect(await daemon.refusal('goals.add', { ...added, ...other })).toMatchObject(conflict);
     }
+    expect(readdirSync(join(daemon.home.stateDir, 'requests'))).toHaveLength(1); // of the refused text nothing is kept
     const { runId } = await daemon.exec(one.goalId, script(daemon), { requestId: 'run' });
     await daemon.proved(runId);
     const exec = (goalId: string, more: string, options = {}) =>

@@ -11,7 +11,7 @@ import { holdInShell, turns } from './support/fifo.ts';
 import { launcherCommand } from './support/launcher.ts';
 import type { InnerChanges } from './support/nestedScopes.ts';
 import { innerScope } from './support/nestedScopes.ts';
-import { inState, isAlive, statOf } from './support/processes.ts';
+import { inState, isAlive, isGone, statOf } from './support/processes.ts';
 import type { GuardianSwitch } from './support/programs.ts';
 import { guardian, guardianBuiltWith, program, wrapped } from './support/programs.ts';
 import type { LaunchChanges, Scope } from './support/scope.ts';
@@ -136,29 +136,34 @@ describe('whoever would report an end as a failure does not get to run in betwee
     expect(await watched(guardianBuiltWith('WITHOUT_FREEZE_FIRST'))).toBe(true);
   });
 
-  /** Whoever is watched is the first to be signalled, and many are before the watcher. */
-  const sibling = async (guardianPath = guardian()) => {
+  /** The guardian halts after its first kill, and goes on after `meanwhile`. */
+  const sibling = async (meanwhile: (root: number, report: string) => Promise<void>, ...without: GuardianSwitch[]) => {
     const directory = workDirectory();
     const report = join(directory, 'report');
-    const [t, crowd, end] = [turns(directory), turns(directory, 'crowd'), turns(directory, 'end')];
-    const swarm = `'${program('swarm')}'`;
-    const script = [
-      `${swarm} none '${t.paths[0]}' 3> '${end.paths[0]}' &`,
-      `${swarm} crowd '${crowd.paths[0]}' 500 & read line < '${crowd.paths[0]}'`,
-      `(read line < '${end.paths[0]}'; echo failed > '${report}') & ${stubborn('/dev/null')}`,
-    ];
-    const scope = await run(['sh', '-c', script.join('\n')], { guardianPath });
-    await t.ready();
-    await terminated(scope, { graceMs: 0, budgetMs: 30_000 });
+    const [t, end] = [turns(directory), turns(directory, 'end')];
+    const watcher = `(read line < '${end.paths[0]}'; echo failed > '${report}') &`;
+    const script = `${watcher} exec 3> '${end.paths[0]}'; exec ${stubborn(t.paths[0])}`;
+    const guardianPath = wrapped(directory, ['step', 'stop:struck#1'], guardianBuiltWith('TEST_STEPS', ...without));
+    const scope = await run(['sh', '-c', script], { guardianPath });
+    const root = await t.ready();
+    const ending = terminated(scope, { graceMs: 0, budgetMs: 10_000 });
+    await inState(scope.launch.pid, 'T');
+    await meanwhile(root, report);
+    continueGuardian(scope.launch.pid);
+    await ending;
     return exists(report);
   };
 
   it('somebody who watches a sibling', async () => {
-    expect(await sibling()).toBe(false);
+    expect(await sibling(async () => {})).toBe(false);
   });
 
   it('would, if the tree were not frozen', async () => {
-    expect(await sibling(guardianBuiltWith('WITHOUT_FREEZE'))).toBe(true);
+    const reported = async (root: number, report: string) => {
+      await isGone(root); // the first that is killed
+      await eventually('the report', () => exists(report) || undefined);
+    };
+    expect(await sibling(reported, 'WITHOUT_FREEZE')).toBe(true);
   });
 });
 

@@ -2,10 +2,9 @@
  * What an agent says of its own work, from inside its session. Its token is for this session alone: it speaks for no other
  * Goal and operates nothing (ruling 24). A result is a claim until the status of the agent is known (PTY-03).
  */
-import { rm } from 'node:fs/promises';
 import { boundarySchema } from '../../../machines/events/goal.ts';
 import type { SessionSnapshot } from '../../../machines/ptySession.ts';
-import { committed, required } from '../../runtime/actorAccess.ts';
+import { committed, intact, required } from '../../runtime/actorAccess.ts';
 import { grantsOf, operatorKey } from '../../runtime/credentials.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { assertAccepted, draft, wasAccepted } from '../../runtime/submission.ts';
@@ -15,7 +14,7 @@ import type { GoalDetailView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { statePath } from '../views/scopeView.ts';
 import { showGoal } from './goals.ts';
-import { keepPrivateText, textDigest } from './privateText.ts';
+import { referToPrivateText, textDigest } from './privateText.ts';
 import { resultFile } from './resultFiles.ts';
 import { problemOf } from './resultSchema.ts';
 
@@ -44,13 +43,18 @@ export async function reportResult(
   const digest = textDigest(result);
   const problem = await problemOf(context, sessionId, result);
   const path = resultFile(context, sessionId, digest);
-  const isNew = await keepPrivateText(path, result);
   const judged = problem === undefined ? { valid: true } : { valid: false, reasonCode: problem.reasonCode };
   const payload = { resultDigest: digest, ...judged };
-  const outcomes = await context.host.submit([
-    draft('result.reported', { to: ['ptySession', sessionId], payload, by: 'agent' }),
-  ]);
-  if (isNew && !outcomes.every(wasAccepted)) await dropUnlessCounted(context, { sessionId, digest, path });
+  const reported = draft('result.reported', { to: ['ptySession', sessionId], payload, by: 'agent' });
+  let isAccepted = false; // also what does not fit is kept: it is what the session failed by
+  const outcomes = await referToPrivateText(path, result, {
+    async commit() {
+      const answers = await context.host.submit([reported]);
+      isAccepted = answers.every(wasAccepted);
+      return answers;
+    },
+    isCommitted: () => isAccepted || mayCount(context, sessionId, digest),
+  });
   if (outcomes.some(({ reason }) => reason === 'event_id_conflict')) throw alreadyReported(sessionId);
   assertAccepted(outcomes, [`custody sessions show ${sessionId}`]);
   if (problem === undefined) return { data: { sessionId, digest } };
@@ -71,12 +75,10 @@ const alreadyReported = (sessionId: string): OperatingError =>
     next: [`custody sessions show ${sessionId}`],
   });
 
-/** A refused result is in no record, so nobody would ever miss or remove its file. */
-async function dropUnlessCounted(
-  { host }: DaemonContext,
-  { sessionId, digest, path }: { readonly sessionId: string; readonly digest: string; readonly path: string },
-): Promise<void> {
-  if (required(host, 'ptySession', sessionId).context.structured !== digest) await rm(path, { force: true });
+/** A session that cannot be read may have taken anything. */
+function mayCount({ host }: DaemonContext, sessionId: string, digest: string): boolean {
+  const session = intact(host, 'ptySession', sessionId);
+  return session === 'corrupt' || session?.context.structured === digest;
 }
 
 export async function needInput(

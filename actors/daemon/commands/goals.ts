@@ -2,15 +2,16 @@
 import { join } from 'node:path';
 import { assessOwnership } from '../../../machines/assessment.ts';
 import type { GoalId, NodeId, RepoId } from '../../../machines/ids.ts';
+import type { Host } from '../../host/api.ts';
 import type { Outcome } from '../../host/outcome.ts';
-import { everyActor, required, resolveId, warningsOf } from '../../runtime/actorAccess.ts';
+import { everyActor, intact, required, resolveId, warningsOf } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { assertAccepted, draft } from '../../runtime/submission.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults, DecisionResult } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { goalDetailView, goalView } from '../views/goalView.ts';
-import { keepPrivateText, textDigest } from './privateText.ts';
+import { referToPrivateText, textDigest } from './privateText.ts';
 import { registerRepository } from './repositories.ts';
 import { firstCommitted, type RequestKey, requestKey, reusedRequest, wasApplied } from './requestIds.ts';
 import { awaitScopes } from './waiting.ts';
@@ -27,7 +28,7 @@ export async function addGoal(
   const { repoId } = registerRepository(context, args.repo);
   const key = requestKey(store.installationId, 'goals.add', args.requestId);
   const goalId = key.idOf<GoalId>('G');
-  const round = args.request === undefined ? undefined : await keepRequest(context, args.request);
+  const round = args.request === undefined ? undefined : roundOf(args.request);
   if (args.queue && round === undefined) {
     throw new OperatingError({
       code: 'preconditions_unmet',
@@ -53,18 +54,29 @@ export async function addGoal(
     // A new Goal is at its first revision, and a repeat of the request is a duplicate before anybody looks at it.
     drafts.push(draft('goal.queued', { to, payload: { expectedRevision: 1, actor: by }, by, eventId: queueEventId }));
   }
-  assertAccepted(await host.submit(drafts));
+  const commit = async () => assertAccepted(await host.submit(drafts));
+  if (args.request === undefined || round === undefined) await commit();
+  else {
+    // The text lives in this file and nowhere else, complete before anything refers to it (PRIV-01, ruling 12).
+    const path = join(context.places.requestsDir, round.requestDigest);
+    await referToPrivateText(path, args.request, { commit, isCommitted: () => mayAsk(host, goalId, round) });
+  }
   return { data: goalView(context, goalId) };
 }
 
-/**
- * Writes the request as a private file named by its digest, complete before anything refers to it. The text lives there
- * and nowhere else (PRIV-01, ruling 12).
- */
-async function keepRequest(
-  { places }: DaemonContext,
-  text: string,
-): Promise<{ requestDigest: string; requestRef: string }> {
+interface Round {
+  readonly requestDigest: string;
+  readonly requestRef: string;
+}
+
+/** A Goal that cannot be read may ask for anything. */
+function mayAsk(host: Host, goalId: GoalId, { requestDigest }: Round): boolean {
+  const goal = intact(host, 'goal', goalId);
+  return goal === 'corrupt' || goal?.context.rounds.some((round) => round.requestDigest === requestDigest) === true;
+}
+
+/** The file of a request is named by its digest. */
+function roundOf(text: string): Round {
   if (text.trim() === '')
     throw new OperatingError({
       code: 'invalid_event',
@@ -73,7 +85,6 @@ async function keepRequest(
       next: ['custody goals add TITLE --request FILE'],
     });
   const requestDigest = textDigest(text);
-  await keepPrivateText(join(places.requestsDir, requestDigest), text);
   return { requestDigest, requestRef: `requests/${requestDigest}` };
 }
 

@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { storeErrorOf } from '../../../persistence/errors.ts';
+import { Serial } from '../../runtime/serial.ts';
 
 /** Lowercase hex SHA-256. */
 export const textDigest = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -18,6 +19,31 @@ export async function keepPrivateText(path: string, text: string): Promise<boole
   } catch (error) {
     throw storeErrorOf(error) ?? error;
   }
+}
+
+const perFile = new Serial();
+
+export interface Reference<T> {
+  /** Writes down what refers to the text. */
+  commit(): Promise<T>;
+  /** Whether that has become part of the journal; asked after the commit, also when it has failed. */
+  isCommitted(): boolean;
+}
+
+/**
+ * Keeps a text and then commits what refers to it. Where nothing came to refer to it, because the commit was refused or
+ * the disk is full, the file goes again: it is in no record, so nobody would ever miss or remove it. One at a time for
+ * each file, as another request may hand over the same text at this moment.
+ */
+export function referToPrivateText<T>(path: string, text: string, { commit, isCommitted }: Reference<T>): Promise<T> {
+  return perFile.run(path, async () => {
+    const isNew = await keepPrivateText(path, text);
+    try {
+      return await commit();
+    } finally {
+      if (isNew && !isCommitted()) await rm(path, { force: true });
+    }
+  });
 }
 
 async function keep(path: string, text: string): Promise<boolean> {
