@@ -1,6 +1,5 @@
 /** Explanations in a daemon: what is committed, and who is in the trees that matter, as their guardians say now. */
-import type { DaemonContext } from '../../actors/daemon/context.ts';
-import type { Explainer } from '../../actors/daemon/explainer.ts';
+import type { ExplainParts } from '../../actors/daemon/explainer.ts';
 import { intact } from '../../actors/runtime/actorAccess.ts';
 import type { ActorKind } from '../../machines/ids.ts';
 import { handoffBlockersOf, sealBlockersOf } from '../../machines/worktreeGeneration.ts';
@@ -8,10 +7,8 @@ import { explain } from './explain.ts';
 import type { Explanation } from './explanation.ts';
 import type { ExplainSource, Members } from './source.ts';
 
-type Parts = Parameters<Explainer>[0];
-
 export async function explainInDaemon(
-  context: Parts,
+  context: ExplainParts,
   { kind, id }: { readonly kind: ActorKind; readonly id: string },
 ): Promise<Explanation | undefined> {
   const scopeIds = scopesOf(context, kind, id);
@@ -20,7 +17,7 @@ export async function explainInDaemon(
 }
 
 export const sourceIn = (
-  { host, store, pendingLaunches }: Pick<DaemonContext, 'host' | 'store' | 'pendingLaunches'>,
+  { host, store, pendingLaunches }: Omit<ExplainParts, 'guardians'>,
   members: ReadonlyMap<string, Members | undefined> = new Map(),
 ): ExplainSource => ({
   host,
@@ -34,7 +31,7 @@ export const sourceIn = (
 const askedAtMost = 8;
 
 /** The scopes whose holders the text names, as far as their end is not proved. */
-function scopesOf({ host }: Pick<Parts, 'host'>, kind: ActorKind, id: string): readonly string[] {
+function scopesOf({ host }: Pick<ExplainParts, 'host'>, kind: ActorKind, id: string): readonly string[] {
   const isOpen = (scopeId: string): boolean => {
     const scope = intact(host, 'executionScope', scopeId);
     return scope !== undefined && scope !== 'corrupt' && !scope.hasTag('capacityReleased');
@@ -42,7 +39,7 @@ function scopesOf({ host }: Pick<Parts, 'host'>, kind: ActorKind, id: string): r
   return candidates({ host }, kind, id).filter(isOpen).slice(0, askedAtMost);
 }
 
-function candidates({ host }: Pick<Parts, 'host'>, kind: ActorKind, id: string): readonly string[] {
+function candidates({ host }: Pick<ExplainParts, 'host'>, kind: ActorKind, id: string): readonly string[] {
   if (kind === 'executionScope') return [id];
   if (kind !== 'worktreeGeneration') return [];
   const generation = intact(host, 'worktreeGeneration', id);

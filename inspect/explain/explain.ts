@@ -6,7 +6,7 @@ import { definitions } from '../../machines/registry.ts';
 import { evidenceOf } from './evidence.ts';
 import type { Explanation, GuardAnswer, Unblocking } from './explanation.ts';
 import { type Way, waysOn } from './guards.ts';
-import { guardInWords } from './guardWords.ts';
+import { demand, refusal } from './guardWords.ts';
 import { aboutFence } from './kinds/fence.ts';
 import { aboutGeneration } from './kinds/generation.ts';
 import { aboutGoal } from './kinds/goal.ts';
@@ -81,22 +81,27 @@ function explained(source: ExplainSource, { kind, id, snapshot }: Found): Explan
 const nothing = (kind: ActorKind, snapshot: AnyMachineSnapshot): string =>
   definitions[kind].isSettled(snapshot) ? 'It is over, and nothing is waited for.' : 'Nothing is waited for.';
 
-function answerOf(kind: ActorKind, { event, guard, answer, reads, refused, transition }: Way): GuardAnswer {
+function answerOf(kind: ActorKind, { event, guard, answer, reads, open, refused, transition }: Way): GuardAnswer {
   const target = targetOf(transition);
   const does = target === null ? `${event} is noted and leads nowhere else` : `${event} leads to ${target}`;
-  return { event, guard, answer, sentence: sentenceOf(kind, { does, answer, reads, refused }), target, reads, refused };
+  return { event, guard, answer, sentence: sentenceOf(kind, { does, answer, open, refused }), target, reads, refused };
 }
 
-interface Answered extends Pick<Way, 'answer' | 'reads' | 'refused'> {
+interface Answered extends Pick<Way, 'answer' | 'open' | 'refused'> {
   readonly does: string;
 }
 
-function sentenceOf(kind: ActorKind, { does, answer, reads, refused }: Answered): string {
+function sentenceOf(kind: ActorKind, { does, answer, open, refused }: Answered): string {
   if (answer === true) return `${does}.`;
-  if (answer === 'depends') return `${does}, depending on what it says of ${reads.map(inWords).join(', ')}.`;
+  if (answer === 'depends') return `${does}${condition(kind, open)}.`;
   if (refused.length === 0) return `${does}, but something else is done with it first.`;
-  return `${does}, but not now: ${refused.map((name) => guardInWords(kind, name)).join('; ')}.`;
+  return `${does}, but not now: ${refused.map((name) => refusal(kind, name)).join('; ')}.`;
 }
+
+const condition = (kind: ActorKind, open: readonly string[]): string =>
+  open.length === 0
+    ? ', unless something else is done with it first'
+    : `, if it shows that ${open.map((name) => demand(kind, name)).join(', and that ')}`;
 
 const targetOf = ({ target }: AnyTransitionDefinition): string | null => target?.[0]?.id ?? null;
 

@@ -141,8 +141,8 @@ describe('a run', () => {
       mode: 'observe',
       origin: 'observed',
       rootScopeId: null,
-      gaps: ['reserve_missing', 'place_missing'],
-    } as const;
+      gaps: ['reserve_missing', 'place_missing'] as string[],
+    } satisfies Parameters<typeof playRun>[1];
     const look = (result: 'alive' | 'unknown', reason: string): Told => [
       'process.observed',
       { result, reason, stable: true, identity: workload, basisVersion: 1, sampledAt, contextDigest: '' },
