@@ -15,6 +15,7 @@ import { probeExistence } from '../actors/observe/linux/probe.ts';
 import { selectAdapter } from '../actors/observe/select.ts';
 import { toApiError } from '../actors/runtime/operatingError.ts';
 import { placesOf } from '../actors/runtime/places.ts';
+import { explainInDaemon } from '../inspect/explain/daemonExplainer.ts';
 import { version } from './version.ts';
 
 const { values: options } = parseArgs({
@@ -80,6 +81,7 @@ async function main(): Promise<void> {
     ptyHostProgram: fileURLToPath(new URL('./ptyHost.js', import.meta.url)),
     workerProgram: fileURLToPath(new URL('./worker.js', import.meta.url)),
     schemaWorker: fileURLToPath(new URL('./schemaWorker.js', import.meta.url)),
+    explainer: explainInDaemon,
     adapterFor: (installationId) =>
       selectAdapter(process.platform, { installationId: installationId as never, probe: probeExistence }),
   });

@@ -10,6 +10,7 @@ import { registerDaemon } from './commands/daemon.ts';
 import { registerDemo } from './commands/demo.ts';
 import { registerDrill } from './commands/drill.ts';
 import { registerEvents } from './commands/events.ts';
+import { registerExplain } from './commands/explain.ts';
 import { registerGoals } from './commands/goals.ts';
 import { registerNote } from './commands/note.ts';
 import { registerObserve } from './commands/observe.ts';
@@ -40,6 +41,7 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['sessions'], registerSessions],
   [['agent'], registerAgent],
   [['observe', 'coverage', 'import-legacy', 'metrics'], registerObserve],
+  [['explain'], registerExplain],
   [['events'], registerEvents],
   [['journal'], registerJournal],
   [['artifacts'], registerArtifacts],

@@ -69,6 +69,10 @@ export function connect(path: string, options: ConnectOptions = {}): Connection 
   }
 }
 
+/** Opens an existing database and can change nothing of it. Throws StoreError. */
+export const connectForReading = (path: string, busyMs = defaultBusyMs): Connection =>
+  mappingStoreErrors(() => new Database(path, { readonly: true, fileMustExist: true, timeout: busyMs }));
+
 export interface Header {
   readonly applicationId: number;
   readonly schemaVersion: number;
@@ -108,7 +112,7 @@ function isSchemaIntact(connection: Connection, schemaVersion: number): boolean 
  */
 export function readHeader(path: string): Header {
   return mappingStoreErrors(() => {
-    const connection = new Database(path, { readonly: true, fileMustExist: true, timeout: defaultBusyMs });
+    const connection = connectForReading(path);
     try {
       const applicationId = connection.pragma('application_id', { simple: true }) as number;
       const schemaVersion = connection.pragma('user_version', { simple: true }) as number;

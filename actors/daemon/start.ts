@@ -31,6 +31,7 @@ import { checksOver, keepContractCurrent } from './contract/verify.ts';
 import { dispatch, openStream, type ServingContext } from './dispatch.ts';
 import { registerEffects } from './effects.ts';
 import { EnclosingProofs } from './enclosing/service.ts';
+import type { Explainer } from './explainer.ts';
 import { Findings } from './findings.ts';
 import { createGuardianTalk } from './guardianTalk.ts';
 import { LaunchCoordinator } from './launch/coordinator.ts';
@@ -78,6 +79,8 @@ export interface DaemonOptions {
   readonly workerProgram: string;
   /** The entry module of the thread that compares results with schemas. */
   readonly schemaWorker: string;
+  /** What `explain` answers with; made above this folder. */
+  readonly explainer: Explainer;
   /** Chosen by the entry module, once the installation is known (ID-04). */
   readonly adapterFor: (installationId: Store['installationId']) => LinuxAdapter;
   /** For tests: what promotion compares with budgets, instead of what was measured here in the last day. */
@@ -163,7 +166,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     leaving: leaving.signal,
   };
   const service = servicePlace(options.env, options.service);
-  const parts = { ...runtime, loadedConfig, service, metrics: options.metrics };
+  const parts = { ...runtime, loadedConfig, service, explainer: options.explainer, metrics: options.metrics };
   const context = wire(parts, new PendingLaunches(failpoint), (point) => {
     void failpoint(point);
   });
@@ -266,7 +269,8 @@ const dayMs = 86_400_000;
 
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
 function wire(
-  runtime: Runtime & Pick<DaemonContext, 'loadedConfig' | 'service'> & { readonly metrics: DaemonOptions['metrics'] },
+  runtime: Runtime &
+    Pick<DaemonContext, 'loadedConfig' | 'service' | 'explainer'> & { readonly metrics: DaemonOptions['metrics'] },
   pendingLaunches: PendingLaunches,
   failpoint: (point: Failpoint) => void,
 ): DaemonContext {
