@@ -325,6 +325,8 @@ export interface CaptureView {
 
 export interface RunView {
   readonly runId: string;
+  /** `producer:run`, what its launcher calls it; null for one of ours, and where nobody told. */
+  readonly launcher: string | null;
   readonly label: string | null;
   readonly goalId: string | null;
   readonly generationId: string | null;

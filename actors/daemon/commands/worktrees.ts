@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { GenerationId, GoalId, RepoId } from '../../../machines/ids.ts';
 import { everyActor, required, resolveId, warningsOf } from '../../runtime/actorAccess.ts';
+import { resolveWorktree } from '../../runtime/generations.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { assertAccepted, draft } from '../../runtime/submission.ts';
 import type { ParsedArguments } from '../api/contract.ts';
@@ -111,7 +112,7 @@ export async function showWorktree(
   context: DaemonContext,
   args: ParsedArguments<'worktrees.show'>,
 ): Promise<Answer<WorktreeView>> {
-  return { data: worktreeView(context, resolveId(context.store, 'worktreeGeneration', args.id)) };
+  return { data: worktreeView(context, resolveWorktree(context, args.id)) };
 }
 
 export async function closeWorktree(
