@@ -137,7 +137,7 @@ describe('RUN-05, RUN-08: what was not told', () => {
     } as const;
     await host.submit([draft('process.observed', { to: ['run', idOf()], payload, by: 'test' })]);
     await take([note(put())]);
-    expect(generations()[0]?.context.noted[idOf()]).toEqual({ origin: 'observed', run: 'ended' });
+    expect(generations()[0]?.context).toMatchObject({ noted: {}, notedSettled: { ended: 1 } });
   });
 });
 
