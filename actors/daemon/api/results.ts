@@ -1,5 +1,4 @@
 /** The data of each call's reply, by command name. */
-import type { Comparison } from '../../../persistence/tables/comparisons.ts';
 import type { LegacyAnswer } from '../../ingest/legacy/decision.ts';
 import type { TakenNote } from '../../ingest/sink.ts';
 import type { SpoolReport } from '../../ingest/takeSpool.ts';
@@ -11,6 +10,7 @@ import type { ExplainedView } from './explanationViews.ts';
 import type {
   AcceptanceView,
   BudgetView,
+  ComparedView,
   ComparingView,
   PromotionChangeView,
   PromotionView,
@@ -152,7 +152,7 @@ export interface CallResults {
   readonly 'promote.measure': { readonly budgets: readonly BudgetView[] };
   readonly 'promote.setBudgets': { readonly budgets: readonly BudgetView[] };
   readonly 'promote.compare': ComparingView;
-  readonly 'promote.triage': Comparison;
+  readonly 'promote.triage': ComparedView;
   readonly 'acceptance.record': AcceptanceView;
 }
 
