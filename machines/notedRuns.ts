@@ -75,8 +75,10 @@ export const isAnyNoted = (runs: NotedRuns): boolean =>
 export function fromNamed(
   named: Readonly<Record<string, NotedRun & { readonly run: 'active' | 'ended' | 'cancelled' }>>,
 ): NotedRuns {
-  return Object.entries(named).reduce<NotedRuns>((runs, [runId, { origin, run }]) => {
-    if (run === 'active') return { ...runs, ...withNoted(runs, runId, origin) };
-    return { ...runs, notedSettled: { ...runs.notedSettled, [run]: runs.notedSettled[run] + 1 } };
-  }, nobodyNoted);
+  let runs = nobodyNoted;
+  for (const [runId, { origin, run }] of Object.entries(named)) {
+    if (run === 'active') runs = { ...runs, ...withNoted(runs, runId, origin) };
+    else runs = { ...runs, notedSettled: { ...runs.notedSettled, [run]: runs.notedSettled[run] + 1 } };
+  }
+  return runs;
 }
