@@ -16,6 +16,7 @@ import { selectAdapter } from '../actors/observe/select.ts';
 import { toApiError } from '../actors/runtime/operatingError.ts';
 import { placesOf } from '../actors/runtime/places.ts';
 import { explainInDaemon } from '../inspect/explain/daemonExplainer.ts';
+import { tracingIn } from '../inspect/traces/daemonTracing.ts';
 import { version } from './version.ts';
 
 const { values: options } = parseArgs({
@@ -82,6 +83,7 @@ async function main(): Promise<void> {
     workerProgram: fileURLToPath(new URL('./worker.js', import.meta.url)),
     schemaWorker: fileURLToPath(new URL('./schemaWorker.js', import.meta.url)),
     explainer: explainInDaemon,
+    tracing: tracingIn(process.env),
     adapterFor: (installationId) =>
       selectAdapter(process.platform, { installationId: installationId as never, probe: probeExistence }),
   });

@@ -4,6 +4,7 @@ import { registerAcceptance } from './commands/acceptance.ts';
 import { registerAdmission } from './commands/admission.ts';
 import { registerAgent } from './commands/agent.ts';
 import { registerBackup } from './commands/backup.ts';
+import { registerBugReport } from './commands/bugReport.ts';
 import { registerCompletions } from './commands/completions.ts';
 import { registerContract } from './commands/contract.ts';
 import { registerDaemon } from './commands/daemon.ts';
@@ -53,6 +54,7 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['backup'], registerBackup],
   [['machines'], registerMachines],
   [['diagrams'], registerDiagrams],
+  [['bug-report'], registerBugReport],
   [['note'], registerNote],
   [['demo'], registerDemo],
   [['drill'], registerDrill],

@@ -78,6 +78,8 @@ export interface Header {
   readonly schemaVersion: number;
   /** False when the text of the schema is not what the last migration left. */
   readonly isSchemaIntact: boolean;
+  /** Of the schema as it is. */
+  readonly schemaDigest: string;
 }
 
 /** Where the store keeps the digest of its schema. */
@@ -116,7 +118,8 @@ export function readHeader(path: string): Header {
     try {
       const applicationId = connection.pragma('application_id', { simple: true }) as number;
       const schemaVersion = connection.pragma('user_version', { simple: true }) as number;
-      return { applicationId, schemaVersion, isSchemaIntact: isSchemaIntact(connection, schemaVersion) };
+      const isIntact = isSchemaIntact(connection, schemaVersion);
+      return { applicationId, schemaVersion, isSchemaIntact: isIntact, schemaDigest: schemaDigest(connection) };
     } finally {
       connection.close();
     }

@@ -61,6 +61,7 @@ import { HostLink } from './terminals/hostLink.ts';
 import { createSessionDeadlines } from './terminals/sessionDeadlines.ts';
 import { SessionService } from './terminals/sessionService.ts';
 import { spendTickets } from './tickets/revocation.ts';
+import type { Tracing } from './tracing.ts';
 import { Exclusive } from './worker/exclusive.ts';
 import { RemoteLaunches } from './worker/remoteLaunches.ts';
 import { WorkerService } from './worker/workerService.ts';
@@ -81,6 +82,8 @@ export interface DaemonOptions {
   readonly schemaWorker: string;
   /** What `explain` answers with; made above this folder. */
   readonly explainer: Explainer;
+  /** Follows every commit; without it nothing is traced. */
+  readonly tracing?: Tracing;
   /** Chosen by the entry module, once the installation is known (ID-04). */
   readonly adapterFor: (installationId: Store['installationId']) => LinuxAdapter;
   /** For tests: what promotion compares with budgets, instead of what was measured here in the last day. */
@@ -165,6 +168,7 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     startedMonoMs: clock.monoMs(),
     leaving: leaving.signal,
   };
+  const tracing = options.tracing?.(runtime);
   const service = servicePlace(options.env, options.service);
   const parts = { ...runtime, loadedConfig, service, explainer: options.explainer, metrics: options.metrics };
   const context = wire(parts, new PendingLaunches(failpoint), (point) => {
@@ -186,15 +190,14 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   new SpoolService(context).start();
   context.retention.start();
   context.measuring.serving();
-  void keepContractCurrent(runtime).catch((error) => {
-    if (error !== leaving.signal.reason) log.error({ error: describe(error) }, 'the contract was not verified');
-  });
+  keepContract(runtime);
   return {
     left,
     async close() {
       leaving.abort(daemonLeaving());
       await checksOver();
-      await takeDown(context, served);
+      await takeDown(context, served, () => tracing?.finish());
+      await tracing?.close();
     },
   };
 }
@@ -233,6 +236,13 @@ const hostLimits = ({ config }: LoadedConfig) => ({
   retryFirstMs: config.retryBackoffMs,
   retryLongestMs: config.retryBackoffLongestMs,
 });
+
+function keepContract(runtime: Runtime): void {
+  void keepContractCurrent(runtime).catch((error) => {
+    if (error !== runtime.leaving.reason)
+      runtime.log.error({ error: describe(error) }, 'the contract was not verified');
+  });
+}
 
 /** Whatever keeps the worker from being looked after keeps nobody else from working. */
 async function startWorkers({ workers, log }: DaemonContext): Promise<void> {
@@ -418,7 +428,11 @@ function makeKey({ places, log }: ServingContext): void {
   }
 }
 
-async function takeDown(context: DaemonContext, { server, reachability }: Served): Promise<void> {
+async function takeDown(
+  context: DaemonContext,
+  { server, reachability }: Served,
+  beforeStoreCloses: () => void,
+): Promise<void> {
   await reachability.stop();
   server.close();
   await launchesOver(context, server);
@@ -432,6 +446,7 @@ async function takeDown(context: DaemonContext, { server, reachability }: Served
   context.deadlines.commands.end();
   context.sessionDeadlines.commands.end();
   await context.host.close();
+  beforeStoreCloses();
   await context.slotPool.close();
   removeWorkGroup(context.workGroup);
   context.adapter.close();
