@@ -60,7 +60,7 @@ import { assertInPlace, recordPlace } from './statePlace.ts';
 import { HostLink } from './terminals/hostLink.ts';
 import { createSessionDeadlines } from './terminals/sessionDeadlines.ts';
 import { SessionService } from './terminals/sessionService.ts';
-import { spendTickets } from './tickets/revocation.ts';
+import { spendTickets, withdrawDoubtful } from './tickets/revocation.ts';
 import type { Tracing } from './tracing.ts';
 import { Exclusive } from './worker/exclusive.ts';
 import { RemoteLaunches } from './worker/remoteLaunches.ts';
@@ -211,6 +211,7 @@ async function takeUp(context: DaemonContext): Promise<RecoveryCounts> {
   const recovered = await recover(context);
   context.authority.start();
   spendTickets(context);
+  withdrawDoubtful(context);
   await context.enclosing.start();
   await context.sessions.settleWithoutStatus();
   await settleRestored(context);

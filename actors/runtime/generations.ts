@@ -26,6 +26,17 @@ export const fileIdentityOf = (path: string): GenerationPlace => ({
 export const isSamePlace = (one: GenerationPlace, other: GenerationPlace): boolean =>
   isSameDirectory(one, other) && one.gitdir === other.gitdir;
 
+/** What became of the recorded directory: the same one, another one at its path, or nothing that can be read. */
+export function placeOf({ context }: GenerationSnapshot): 'same' | 'replaced' | 'missing' {
+  try {
+    return isSamePlace(fileIdentityOf(context.path), context.fsIdentity) ? 'same' : 'replaced';
+  } catch {
+    return 'missing';
+  }
+}
+
+export const isInPlace = (generation: GenerationSnapshot): boolean => placeOf(generation) === 'same';
+
 /** The living (not retired) generation of this directory, the newest should there be several; damaged records are left out. */
 export function generationAt(host: Host, place: Omit<Place, 'path'>): GenerationSnapshot | undefined {
   const link = { name: 'place', value: placeKey(place) };

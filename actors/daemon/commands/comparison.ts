@@ -1,7 +1,7 @@
 /** Compares what another system says of runs with what was derived here, and records who was right (PROMO-03). */
 
 import { parseLauncherName } from '../../../machines/launcherNames.ts';
-import type { Comparison } from '../../../persistence/tables/comparisons.ts';
+import type { Comparison, ComparisonCount } from '../../../persistence/tables/comparisons.ts';
 import type { PromotionUnit } from '../../../persistence/tables/promotions.ts';
 import { launcherNameOf, runsNamed } from '../../ingest/namedRuns.ts';
 import { agreementOf, derivedAt, judge, type RunOutcome, type Told, truthAt } from '../../promotion/comparison.ts';
@@ -20,6 +20,23 @@ import { belongsTo, stageOf, unitAt } from '../promotion/units.ts';
 type Line = ParsedArguments<'promote.compare'>['outcomes'][number];
 
 const shownDisagreements = 100;
+/** More in one round say that two systems speak of different things; none may be dropped, because each counts. */
+const disagreementsAtMost = 10_000;
+
+const isAgreement = ({ verdict }: Pick<Comparison, 'verdict'>): boolean =>
+  verdict === 'agreed' || verdict === 'not_comparable';
+
+/** Throws `comparisons_full` (exit 13) before anything is recorded. */
+function assertRoom(counts: readonly ComparisonCount[], found: readonly Comparison[]): void {
+  const known = counts.filter((one) => !isAgreement(one)).reduce((sum, { count }) => sum + count, 0);
+  if (known + found.filter((one) => !isAgreement(one)).length <= disagreementsAtMost) return;
+  throw new OperatingError({
+    code: 'comparisons_full',
+    message: `${known} disagreements are on record; ${disagreementsAtMost} in one comparing are too many to decide anything`,
+    exitCode: 13,
+    next: ['custody promote compare', 'custody promote --to tracking', 'custody promote --to comparing'],
+  });
+}
 
 /** Without outcomes it only tells what was compared so far. Throws `stage_too_early` (exit 13). */
 export async function compareOutcomes(
@@ -41,8 +58,10 @@ export async function compareOutcomes(
     }
     return [comparisonOf({ ...of, runId, line, facts, verified: truths.get(runId), wallMs })];
   });
+  assertRoom(store.comparisons.counts(of), found);
   store.write(() => {
     for (const one of found) store.comparisons.put(withTriage(store.comparisons.find(one.comparisonId), one));
+    store.comparisons.trim(of);
   });
   const comparison = agreementOf(store.comparisons.counts(of));
   const disagreements = store.comparisons.disagreements(of, shownDisagreements).map((one) => named(context, one));
