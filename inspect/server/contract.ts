@@ -17,6 +17,8 @@ import type {
   ReceiptView,
 } from '../../actors/daemon/api/views.ts';
 import type { ActorKind } from '../../machines/ids.ts';
+import type { PlacedChart } from '../diagrams/placed.ts';
+import type { Explanation } from '../explain/explanation.ts';
 
 export type { AssessmentView, EventView, FindingView, HealthView, ProcessView, ReceiptView };
 
@@ -81,6 +83,8 @@ export const refusals = {
   tooLarge: 'too_large',
   /** 503: the daemon is leaving. */
   leaving: 'daemon_leaving',
+  /** 503: too many look at once. */
+  busy: 'busy',
 } as const;
 
 // ---- fleet
@@ -115,6 +119,8 @@ export interface FleetAnswer {
   readonly findings: readonly FindingView[];
   /** False while the server is still reading them in: ask again, or wait for `fleet.ready` on the updates. */
   readonly complete: boolean;
+  /** Actors that are over for long, and left out because there are too many. */
+  readonly omitted: number;
   readonly actors: readonly ActorRow[];
 }
 
@@ -200,29 +206,7 @@ export type MomentAnswer =
     } & SnapshotView)
   | { readonly known: false; readonly position: number; readonly reason: string; readonly reach: Reach };
 
-export interface GuardAnswer {
-  readonly event: string;
-  readonly guard: string;
-  /** `depends`: on fields that the event will bring. */
-  readonly answer: boolean | 'depends';
-  readonly sentence: string;
-  readonly target: string | null;
-}
-
-/** What `custody explain` says of the actor. */
-export interface Explanation {
-  readonly kind: ActorKind;
-  readonly id: string;
-  readonly version: number;
-  readonly state: readonly string[];
-  readonly what: string;
-  readonly waitsFor: readonly string[];
-  readonly next: readonly GuardAnswer[];
-  readonly unblocks: readonly { readonly evidence: string; readonly supplier: string; readonly sentence: string }[];
-  readonly last: { readonly position: number; readonly at: string | null; readonly sentence: string } | null;
-  /** The whole text, as it is printed. */
-  readonly sentences: readonly string[];
-}
+export type { Explanation, PlacedChart };
 
 // ---- sequence
 
@@ -389,12 +373,14 @@ export type UpdateMessage =
       readonly position: number;
       readonly actors: readonly ActorRow[];
       readonly messages: readonly Message[];
+      /** Events that are left out of `messages`, because there were too many: `sequence` has them. */
+      readonly skipped: number;
     }
   /** Health, admission, capacity or findings are other than before. */
   | {
       readonly type: 'overview';
       readonly position: number;
-      readonly overview: Omit<FleetAnswer, 'actors' | 'complete'>;
+      readonly overview: Omit<FleetAnswer, 'actors' | 'complete' | 'omitted' | 'control'>;
     }
   /** Everything between is not coming: this client was too slow, or asked for a position that is no longer kept. Reload the view. */
   | { readonly type: 'gap'; readonly from: number; readonly position: number; readonly reason: 'slow' | 'not_kept' }
