@@ -1,10 +1,15 @@
+import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { GuardAnswer } from '../../explain/explanation.ts';
 import { charts, wantChart } from '../chart/charts.ts';
 import { ChartView } from '../chart/chartView.tsx';
+import { Outline } from '../chart/outline.tsx';
 import { activeIn, type PlacedChart } from '../chart/placedChart.ts';
 import { Failure, Loading } from '../shell/notice.tsx';
 import { kindWord } from '../text/kinds.ts';
+
+/** Chosen once for every actor that is looked at in this tab. */
+const outlined = signal(false);
 
 interface LiveChartProps {
   readonly kind: string;
@@ -29,14 +34,30 @@ export function LiveChart({ kind, state, taken, occasion, next }: LiveChartProps
   if (placed === undefined) return <Loading what="the chart" />;
   if (placed instanceof Error) return <Failure error={placed} retry={() => wantChart(kind, true)} />;
   return (
-    <ChartView
-      label={`Statechart of ${kindWord(kind)}`}
-      placed={placed}
-      active={active}
-      taken={takenIds}
-      open={open}
-      occasion={occasion}
-    />
+    <div class="chart">
+      {outlined.value ? (
+        <Outline placed={placed} active={active} />
+      ) : (
+        <ChartView
+          label={`Statechart of ${kindWord(kind)}`}
+          placed={placed}
+          active={active}
+          taken={takenIds}
+          open={open}
+          occasion={occasion}
+        />
+      )}
+      <button
+        type="button"
+        class="chart-mode"
+        aria-pressed={outlined.value}
+        onClick={() => {
+          outlined.value = !outlined.value;
+        }}
+      >
+        Outline
+      </button>
+    </div>
   );
 }
 

@@ -13,13 +13,14 @@ export function ChartView({ label, ...drawn }: ChartViewProps) {
   const { placed, active } = drawn;
   const frame = useRef<SVGSVGElement>(null);
   const drawing = useRef<SVGGElement>(null);
+  const leaves = leavesOf(active);
+  const shown = useRef(leaves);
+  shown.current = leaves;
   const moving = useRef<PanZoom | undefined>(undefined);
   useLayoutEffect(() => {
     const moves = new PanZoom(frame.current!, drawing.current!);
     moving.current = moves;
-    const adapt = () => {
-      if (!moves.touched) moves.fit(wholeOf(placed));
-    };
+    const adapt = () => moves.adapt(wholeOf(placed), aroundLeaves(placed, shown.current));
     adapt();
     const observer = new ResizeObserver(adapt);
     observer.observe(frame.current!);
@@ -30,12 +31,15 @@ export function ChartView({ label, ...drawn }: ChartViewProps) {
     };
   }, [placed]);
   useEffect(() => {
+    const focus = aroundLeaves(placed, shown.current);
+    if (!moving.current!.shows(focus)) moving.current!.adapt(wholeOf(placed), focus);
+  }, [placed, active]);
+  useEffect(() => {
     performance.mark('custody:chart-drawn', { detail: drawn.occasion });
   }, [drawn.occasion, active]);
-  const leaves = placed.chart.root.children.length === 0 ? [] : leavesOf(active);
   const words = leaves.map((id) => inWords(id.split('.').slice(1).join(' ')));
   return (
-    <div class="chart">
+    <>
       <svg ref={frame} class="chart-frame" role="img" tabIndex={0} aria-label={`${label}. Active: ${words.join(', ')}`}>
         <g ref={drawing}>
           <Drawing {...drawn} />
@@ -51,7 +55,7 @@ export function ChartView({ label, ...drawn }: ChartViewProps) {
         <button
           type="button"
           onClick={() => {
-            moving.current!.touched = false;
+            moving.current!.touched = true;
             moving.current?.fit(wholeOf(placed));
           }}
         >
@@ -60,14 +64,14 @@ export function ChartView({ label, ...drawn }: ChartViewProps) {
         <button
           type="button"
           onClick={() => {
-            moving.current!.touched = true;
+            moving.current!.touched = false;
             moving.current?.center(aroundLeaves(placed, leaves), 1);
           }}
         >
           Active
         </button>
       </div>
-    </div>
+    </>
   );
 }
 

@@ -12,6 +12,8 @@ interface Place {
 
 const least = 0.1;
 const most = 3;
+/** Below this scale the letters of a chart are guesses. */
+const readable = 0.55;
 const step = 1.25;
 /** px of the screen for one key. */
 const keyPan = 60;
@@ -51,6 +53,21 @@ export class PanZoom {
       x: (clientWidth - width * scale) / 2 - x * scale,
       y: (clientHeight - height * scale) / 2 - y * scale,
     });
+  }
+
+  /** Whether the middle of the box is in sight at a scale at which it can be read. */
+  shows({ x, y, width, height }: Box): boolean {
+    const { x: left, y: top, scale } = this.#place;
+    const at = { x: left + (x + width / 2) * scale, y: top + (y + height / 2) * scale };
+    const { clientWidth, clientHeight } = this.#frame;
+    return scale >= readable && at.x > 0 && at.y > 0 && at.x < clientWidth && at.y < clientHeight;
+  }
+
+  /** The whole where it can be read like that, else the part around `focus`. */
+  adapt(whole: Box, focus: Box): void {
+    if (this.touched) return;
+    this.fit(whole);
+    if (this.#place.scale < readable) this.center(focus, readable);
   }
 
   /** Keeps the scale readable and brings the middle of the box into the middle. */

@@ -1,6 +1,6 @@
 /** Which rows a search and a filter leave, and in which order. Pure: ten thousand rows are gone through on every change. */
 import type { ActorRow } from '../../server/contract.ts';
-import { kindOrder } from '../text/kinds.ts';
+import { type Kind, kindOrder } from '../text/kinds.ts';
 import { type Tone, toneOf, toneRank } from '../text/tone.ts';
 
 export interface Wanted {
@@ -14,7 +14,8 @@ export interface Wanted {
 export interface Judged {
   readonly row: ActorRow;
   readonly tone: Tone;
-  readonly searched: string;
+  /** Place of its tone, then of its kind. */
+  readonly rank: number;
 }
 
 /** A row never changes, it is replaced; so what was found out about it holds as long as it is there. */
@@ -23,11 +24,25 @@ const judgements = new WeakMap<ActorRow, Judged>();
 export function judged(row: ActorRow): Judged {
   let found = judgements.get(row);
   if (found === undefined) {
-    const searched = [row.kind, row.id, row.label, row.goalId, row.waits, ...row.state].join(' ').toLowerCase();
-    found = { row, tone: toneOf(row), searched };
+    const tone = toneOf(row);
+    found = { row, tone, rank: toneRank[tone] * kindOrder.length + kindRank[row.kind] };
     judgements.set(row, found);
   }
   return found;
+}
+
+const kindRank = Object.fromEntries(kindOrder.map((kind, index) => [kind, index])) as Readonly<Record<Kind, number>>;
+
+/** Made for who searches, and not before: most rows are never searched. */
+const searchable = new WeakMap<ActorRow, string>();
+
+function searchedIn(row: ActorRow): string {
+  let text = searchable.get(row);
+  if (text === undefined) {
+    text = [row.kind, row.id, row.label, row.goalId, row.waits, ...row.state].join(' ').toLowerCase();
+    searchable.set(row, text);
+  }
+  return text;
 }
 
 export function selectRows(rows: readonly ActorRow[], wanted: Wanted): Judged[] {
@@ -37,7 +52,7 @@ export function selectRows(rows: readonly ActorRow[], wanted: Wanted): Judged[] 
     if (wanted.kind !== '' && row.kind !== wanted.kind) continue;
     const one = judged(row);
     if (wanted.tone !== '' && one.tone !== wanted.tone) continue;
-    if (words.every((word) => one.searched.includes(word))) found.push(one);
+    if (words.every((word) => searchedIn(row).includes(word))) found.push(one);
   }
   return found.sort(orders[wanted.sort] ?? byAttention);
 }
@@ -45,14 +60,12 @@ export function selectRows(rows: readonly ActorRow[], wanted: Wanted): Judged[] 
 export const orders: Readonly<Record<string, (a: Judged, b: Judged) => number>> = {
   attention: byAttention,
   newest: (a, b) => b.row.position - a.row.position || byId(a, b),
-  kind: (a, b) => kindOrder.indexOf(a.row.kind) - kindOrder.indexOf(b.row.kind) || byAttention(a, b),
+  kind: (a, b) => kindRank[a.row.kind] - kindRank[b.row.kind] || byAttention(a, b),
 };
 
 /** Within one tone the kinds keep together, so that rows do not change places with every event. */
 function byAttention(a: Judged, b: Judged): number {
-  const tone = toneRank[a.tone] - toneRank[b.tone];
-  if (tone !== 0) return tone;
-  return kindOrder.indexOf(a.row.kind) - kindOrder.indexOf(b.row.kind) || byId(a, b);
+  return a.rank - b.rank || byId(a, b);
 }
 
 function byId(a: Judged, b: Judged): number {

@@ -32,10 +32,15 @@ export function MessageRow({ message, index, selected, lanes, choose }: MessageR
       class={`message ${message.relayed ? 'relayed' : ''} ${wrong ? 'rejected' : ''} outcome-${message.outcome}`}
       data-message={message.position}
       data-type={message.type}
-      style={{ backgroundPosition: `${left}px 0`, backgroundSize: `${width}px 100%` }}
+      style={{ paddingLeft: `${left}px`, backgroundSize: `${width}px 100%` }}
       onPointerDown={choose}
     >
-      <span role="gridcell" class="message-when mono" title={dateTime(message.wallMs)}>
+      <span
+        role="gridcell"
+        class="message-when mono"
+        style={{ marginLeft: `${-left}px` }}
+        title={dateTime(message.wallMs)}
+      >
         #{message.position} <span class="faint time">{clockTime(message.wallMs)}</span>
       </span>
       <span

@@ -1,9 +1,10 @@
 /** One xterm.js in the page: it shows, and takes no input. */
 import { Terminal } from '@xterm/xterm';
-import { terminalDocument } from './adoptedStyle.ts';
+import './adoptedStyle.ts';
 
 const largestFont = 13;
-const smallestFont = 6;
+/** Smaller letters cannot be read: what does not fit is scrolled to. */
+const smallestFont = 8;
 /** Width of a letter of the monospaced fonts in question, as a part of the font size. */
 const letterRatio = 0.6022;
 
@@ -22,7 +23,6 @@ export class Screen {
       scrollback: 5_000,
       fontSize: largestFont,
       fontFamily: 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace',
-      documentOverride: terminalDocument,
       theme: { background: '#14161a', foreground: '#d7dae0', cursor: '#d7dae0' },
     });
     this.#terminal.open(place);

@@ -23,7 +23,7 @@ const byState: readonly (readonly [RegExp, Tone])[] = [
   [/unverified|unresolved|indeterminate|unresponsive|gap\b|suspect|incomplete|unrecorded/i, 'warn'],
   [/reserved|requested|launching|starting|gated|closing|quiescing|signalling|awaiting|ending|pending/i, 'waiting'],
   [/review|draining|needsInput|stopping|rescanning|permitted|leased|begun|publishing/i, 'waiting'],
-  [/backlog|todo|notReleased|cancelled|neverLaunched|retired|absent|idle/i, 'idle'],
+  [/unsettled|backlog|todo|notReleased|cancelled|neverLaunched|retired|absent|idle/i, 'idle'],
   [/done|ended|proved|exited|sealed|settled|finished|complete|final/i, 'done'],
 ];
 
@@ -41,8 +41,21 @@ const deciding: Readonly<Record<string, RegExp>> = {
   ptySession: /^(workload|capture\.(lost|incomplete|failed))/,
 };
 
+/** Ten thousand actors are in some dozen states. */
+const known = new Map<string, Tone>();
+
 export function toneOf(row: Pick<ActorRow, 'kind' | 'state' | 'status'>): Tone {
   if (row.status === 'corrupt') return 'bad';
+  const key = `${row.kind} ${row.state.join(' ')}`;
+  let tone = known.get(key);
+  if (tone === undefined) {
+    tone = judge(row);
+    known.set(key, tone);
+  }
+  return tone;
+}
+
+function judge(row: Pick<ActorRow, 'kind' | 'state'>): Tone {
   const pattern = deciding[row.kind] ?? /./;
   const tones = row.state.filter((state) => pattern.test(state)).map(toneOfState);
   const worst = tones.sort((a, b) => toneRank[a] - toneRank[b])[0] ?? 'idle';

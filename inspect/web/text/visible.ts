@@ -1,22 +1,20 @@
 /**
  * What a workload or a person wrote, fit to be looked at: a character that shows nothing, or changes the order in which its
- * neighbours are read, is replaced by a picture or by its number. The page puts the result into text nodes only.
+ * neighbours are read, is replaced by its number, as the command line does. The page puts the result into text nodes only.
  */
 
 /** Joiners inside emoji and Indic scripts are harmless and stay. */
 const invisible = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 const plainAscii = /^[ -~]*$/;
-/** U+2400 and following: the pictures that Unicode has for the control characters of ASCII. */
-const firstPicture = 0x2400;
-const pictureOfDelete = '\u2421';
+const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 export function visible(value: unknown): string {
   const text = String(value);
   if (plainAscii.test(text)) return text;
   return text.replace(invisible, (character) => {
     const code = character.codePointAt(0) as number;
-    if (code < 0x20) return String.fromCharCode(firstPicture + code);
-    return code === 0x7f ? pictureOfDelete : `\\u{${code.toString(16)}}`;
+    const hex = code.toString(16);
+    return short[character] ?? (code < 0x100 ? `\\x${hex.padStart(2, '0')}` : `\\u{${hex}}`);
   });
 }
 
