@@ -57,6 +57,7 @@ if (existsSync(join(root, 'cli'))) {
       worker: 'cli/worker.ts',
       screenWorker: 'pty/screen/worker.ts',
       schemaWorker: 'actors/daemon/schema/worker.ts',
+      inspectThread: 'inspect/server/thread/entry.ts',
     },
     splitting: true,
     format: 'esm',

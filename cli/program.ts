@@ -11,6 +11,7 @@ import { registerDemo } from './commands/demo.ts';
 import { registerDrill } from './commands/drill.ts';
 import { registerEvents } from './commands/events.ts';
 import { registerGoals } from './commands/goals.ts';
+import { registerInspect } from './commands/inspect.ts';
 import { registerNote } from './commands/note.ts';
 import { registerObserve } from './commands/observe.ts';
 import { registerPromote } from './commands/promote.ts';
@@ -41,6 +42,7 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['agent'], registerAgent],
   [['observe', 'coverage', 'import-legacy', 'metrics'], registerObserve],
   [['events'], registerEvents],
+  [['inspect'], registerInspect],
   [['journal'], registerJournal],
   [['artifacts'], registerArtifacts],
   [['pause', 'resume', 'drain'], registerAdmission],

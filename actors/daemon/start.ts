@@ -33,6 +33,9 @@ import { registerEffects } from './effects.ts';
 import { EnclosingProofs } from './enclosing/service.ts';
 import { Findings } from './findings.ts';
 import { createGuardianTalk } from './guardianTalk.ts';
+import { inspectedDaemon } from './inspector/inspected.ts';
+import type { InspectorPort } from './inspector/port.ts';
+import { InspectorService } from './inspector/service.ts';
 import { LaunchCoordinator } from './launch/coordinator.ts';
 import { type LaunchPoint, PendingLaunches } from './launch/pendingLaunches.ts';
 import { SlotPool } from './launch/slotPool.ts';
@@ -78,6 +81,8 @@ export interface DaemonOptions {
   readonly workerProgram: string;
   /** The entry module of the thread that compares results with schemas. */
   readonly schemaWorker: string;
+  /** What serves the inspector's page; without it there is none. */
+  readonly inspector?: InspectorPort | undefined;
   /** Chosen by the entry module, once the installation is known (ID-04). */
   readonly adapterFor: (installationId: Store['installationId']) => LinuxAdapter;
   /** For tests: what promotion compares with budgets, instead of what was measured here in the last day. */
@@ -163,10 +168,9 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     leaving: leaving.signal,
   };
   const service = servicePlace(options.env, options.service);
-  const parts = { ...runtime, loadedConfig, service, metrics: options.metrics };
-  const context = wire(parts, new PendingLaunches(failpoint), (point) => {
-    void failpoint(point);
-  });
+  const inspector = new InspectorService({ ...runtime, inspector: options.inspector });
+  const parts = { ...runtime, loadedConfig, service, inspector, metrics: options.metrics };
+  const context = wire(parts, new PendingLaunches(failpoint), (point) => void failpoint(point));
   watch.onChange((event) => {
     if (event.type === 'store.failed') context.outputDisk.look();
     context.root.send(event);
@@ -266,7 +270,8 @@ const dayMs = 86_400_000;
 
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
 function wire(
-  runtime: Runtime & Pick<DaemonContext, 'loadedConfig' | 'service'> & { readonly metrics: DaemonOptions['metrics'] },
+  runtime: Runtime &
+    Pick<DaemonContext, 'loadedConfig' | 'service' | 'inspector'> & { readonly metrics: DaemonOptions['metrics'] },
   pendingLaunches: PendingLaunches,
   failpoint: (point: Failpoint) => void,
 ): DaemonContext {
@@ -295,6 +300,7 @@ function wire(
   const root = createLiveSystem({
     ...runtime,
     ...{ receipts, deadlines, sessionDeadlines, observation, measuring, outputDisk, residents },
+    inspector: runtime.inspector.logic,
     pausedBefore: isPausedBefore(runtime),
   });
   const enclosing = new EnclosingProofs({ ...runtime, receipts, findings });
@@ -380,6 +386,7 @@ interface Served {
 async function serve(context: ServingContext, { places, env, version, log }: DaemonOptions): Promise<Served> {
   const { startNumber, installationId } = context.store;
   const { pid } = process;
+  context.inspector.serves(inspectedDaemon(context), () => context.root.system.get('inspector'));
   const service = context.service.isServed ? context.service.unit : null;
   const api = createApi({
     hello: () => ({ protocol: 1, version, pid, startNumber, stateDir: places.stateDir, service }),
@@ -416,6 +423,7 @@ function makeKey({ places, log }: ServingContext): void {
 
 async function takeDown(context: DaemonContext, { server, reachability }: Served): Promise<void> {
   await reachability.stop();
+  await context.inspector.close();
   server.close();
   await launchesOver(context, server);
   context.ptyHostLink.close();

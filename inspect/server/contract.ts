@@ -36,7 +36,7 @@ export const routes = {
   actorMoment: '/api/actors/:kind/:id/at',
   /** GET → PlacedChart (inspect/diagrams/layout.ts); the same for a kind and version until the daemon is replaced. */
   chart: '/api/charts/:kind',
-  /** GET ?after=POSITION&before=POSITION&limit=1…1000[&kind=&id=][&goal=ID] → SequenceAnswer, oldest first. */
+  /** GET ?after=POSITION&before=POSITION&limit=1…500[&kind=&id=][&goal=ID] → SequenceAnswer, oldest first. */
   sequence: '/api/sequence',
   /** GET [?all=1] → ProcessesAnswer: scopes that are not proved to be gone, or all of the newest. */
   processes: '/api/processes',
@@ -83,6 +83,8 @@ export const refusals = {
   tooLarge: 'too_large',
   /** 503: the daemon is leaving. */
   leaving: 'daemon_leaving',
+  /** 409: its record does not match its digest. */
+  corrupt: 'record_corrupt',
   /** 503: too many look at once. */
   busy: 'busy',
 } as const;
