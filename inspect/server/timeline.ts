@@ -53,19 +53,20 @@ const lanes: Partial<Readonly<Record<ActorKind, Bar['lane']>>> = {
   worktreeGeneration: 'worktree',
 };
 
-/** Stretches of moments that `of` gives the same key, the last one open unless the actor is over. */
+/** Stretches of moments that `of` gives the same words, the last one open unless the actor is over: then there is nothing to show. */
 function stretches(
   { kind, id, moments }: Replay,
   of: (snapshot: AnyMachineSnapshot) => Omit<Bar, 'key' | 'actor' | `${'from' | 'to'}${string}`> | null,
 ): Bar[] {
   const bars: Bar[] = [];
+  const { isSettled } = definitions[kind];
   let open: { readonly bar: Bar; readonly text: string } | undefined;
   const close = (at: Moment) => {
     if (open !== undefined) bars.push({ ...open.bar, toMs: at.envelope.at.wallMs, toPosition: at.position });
     open = undefined;
   };
   for (const moment of moments) {
-    const shown = of(moment.snapshot);
+    const shown = isSettled(moment.snapshot) && kind !== 'goal' ? null : of(moment.snapshot);
     const text = JSON.stringify(shown);
     if (text === open?.text) continue;
     close(moment);
@@ -78,7 +79,6 @@ function stretches(
   }
   const last = moments.at(-1);
   if (open === undefined || last === undefined) return bars;
-  const { isSettled } = definitions[kind];
   if (isSettled(last.snapshot)) close(last);
   else bars.push(open.bar);
   return bars;
