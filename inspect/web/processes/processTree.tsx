@@ -4,14 +4,9 @@ import { visible } from '../text/visible.ts';
 
 export function ProcessTree({ scope }: { readonly scope: ScopeTree }) {
   const { members, membersTotal, guardianPid, workloadPid } = scope;
+  if (scope.assessment.state === 'exited') return <p class="faint">No process of it is left.</p>;
   if (members === null) {
-    return (
-      <p class="faint">
-        {scope.assessment.state === 'exited'
-          ? 'No process of it is left.'
-          : 'Its guardian could not be asked for its processes.'}
-      </p>
-    );
+    return <p class="faint">Its guardian could not be asked for its processes.</p>;
   }
   const pids = new Set(members.map(({ pid }) => pid));
   const children = Map.groupBy(members, ({ ppid }) => ppid ?? 0);

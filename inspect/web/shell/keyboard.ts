@@ -43,6 +43,8 @@ function activates(event: KeyboardEvent): boolean {
 
 function pressed(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+  // A dialog keeps its keys to itself, the one that closes it included.
+  if (document.querySelector('dialog[open]') !== null) return;
   if (isField(event.target) && event.key !== 'Escape') return;
   if (activates(event)) return;
   const typed = prefix === '' ? event.key : `${prefix} ${event.key}`;

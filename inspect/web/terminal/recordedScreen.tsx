@@ -55,7 +55,7 @@ function PlayerControls({ player }: { readonly player: Player }) {
   const playing = player.playing.value;
   const time = player.timeMs.value;
   useEffect(() => {
-    if (!playing) amend({ t: String(Math.round(player.timeMs.peek())) });
+    if (!playing) amend({ t: String(Math.ceil(player.timeMs.peek())) });
   }, [player, playing]);
   return (
     <div class="player" data-playing={playing} data-time={Math.round(time)}>
@@ -103,13 +103,14 @@ function PlayerControls({ player }: { readonly player: Player }) {
 
 function seekTo(player: Player, timeMs: number): void {
   player.seek(timeMs);
-  if (!player.playing.peek()) amend({ t: String(Math.round(player.timeMs.peek())) });
+  if (!player.playing.peek()) amend({ t: String(Math.ceil(player.timeMs.peek())) });
 }
 
 /** The server's own account of the screen at that instant: what an agent that read it then was given. */
 function Seen({ player, sessionId }: { readonly player: Player; readonly sessionId: string }) {
   const [open, setOpen] = useState(false);
-  const timeMs = Math.round(player.timeMs.value);
+  // The output of this very millisecond has been seen.
+  const timeMs = Math.ceil(player.timeMs.value);
   const wanted = open && !player.playing.value;
   const path = wanted ? pathOf(routes.terminalScreen, { id: sessionId }, { timeMs }) : undefined;
   const { data, error } = useResource<ScreenAnswer>(path);

@@ -11,7 +11,7 @@ import { Badge } from '../shell/badge.tsx';
 import { Empty, Failure, Loading } from '../shell/notice.tsx';
 import { go, hrefOf } from '../shell/route.ts';
 import { clockTime, dateTime, duration } from '../text/quantity.ts';
-import { type Tone, toneOfState } from '../text/tone.ts';
+import { toneOfState } from '../text/tone.ts';
 import { inWords, visible } from '../text/visible.ts';
 import { BarRow } from './barRow.tsx';
 import { placeIn, type Span, spanOf, ticksOf } from './scale.ts';
@@ -118,8 +118,8 @@ function Bars({ answer: { title, status, bars, cut }, nowMs, failure }: BarsProp
               <section key={lane} class={`lane lane-${lane}`} aria-label={label}>
                 <h2>{label}</h2>
                 <ul>
-                  {own.map((bar) => (
-                    <BarRow key={bar.key} bar={bar} tone={toneOfBar(bar)} span={span} nowMs={nowMs} />
+                  {rowsOf(own).map((bars) => (
+                    <BarRow key={bars[0]!.key} bars={bars} span={span} nowMs={nowMs} />
                   ))}
                 </ul>
               </section>
@@ -130,11 +130,10 @@ function Bars({ answer: { title, status, bars, cut }, nowMs, failure }: BarsProp
   );
 }
 
-function toneOfBar({ lane, state, toMs }: Bar): Tone {
-  if (lane === 'wait') return toMs === null ? 'waiting' : 'idle';
-  const tone = toneOfState(state);
-  return tone === 'live' && toMs !== null ? 'done' : tone;
-}
+/** What is called the same and belongs to the same actor lies in one row: a step that was taken twice, a run's states. */
+const rowsOf = (bars: readonly Bar[]): readonly (readonly Bar[])[] => [
+  ...Map.groupBy(bars, ({ actor, label }) => `${actor?.id} ${label}`).values(),
+];
 
 function Axis({ span }: { readonly span: Span }) {
   const ticks = ticksOf(span, narrow.value ? 3 : 8);
