@@ -8,18 +8,19 @@ import { readHeader } from '../../../pty/transcript/findings.ts';
 import { readRecords, readTranscript, type TranscriptSummary } from '../../../pty/transcript/reader.ts';
 import { notHere } from '../access/refusal.ts';
 
-type Places = Pick<InspectedDaemon, 'places'>;
+type Parts = Pick<InspectedDaemon, 'places' | 'store'>;
 
-export const directoryOf = ({ places }: Places, sessionId: string): string => transcriptDirOf(places, sessionId);
+export const directoryOf = ({ places }: Parts, sessionId: string): string => transcriptDirOf(places, sessionId);
 
-/** Whether anything of it is there that can be read. */
-export async function isRecorded(daemon: Places, sessionId: string): Promise<boolean> {
+/** Whether anything of it is there that can be read. An id that no session has may be any path, and names no file. */
+export async function isRecorded(daemon: Parts, sessionId: string): Promise<boolean> {
+  if (daemon.store.actors.keyOf({ kind: 'ptySession', id: sessionId }) === undefined) return false;
   const dir = directoryOf(daemon, sessionId);
   return existsSync(dir) && !existsSync(join(dir, unrecordedMark)) && 'version' in (await readHeader(dir));
 }
 
 /** Throws a Refusal where nothing was kept. */
-export async function summaryOf(daemon: Places, sessionId: string): Promise<TranscriptSummary> {
+export async function summaryOf(daemon: Parts, sessionId: string): Promise<TranscriptSummary> {
   const reading = (await isRecorded(daemon, sessionId))
     ? await readTranscript(directoryOf(daemon, sessionId))
     : undefined;
@@ -28,7 +29,7 @@ export async function summaryOf(daemon: Places, sessionId: string): Promise<Tran
 }
 
 /** An asciicast of version 2, in pieces that are made as they are taken. Throws a Refusal where nothing was kept. */
-export async function recordingOf(daemon: Places, sessionId: string): Promise<AsyncGenerator<Uint8Array>> {
+export async function recordingOf(daemon: Parts, sessionId: string): Promise<AsyncGenerator<Uint8Array>> {
   await summaryOf(daemon, sessionId);
   const { pieces } = await exportTranscript(directoryOf(daemon, sessionId), 'asciicast');
   return pieces;
