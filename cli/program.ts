@@ -14,6 +14,7 @@ import { registerDrill } from './commands/drill.ts';
 import { registerEvents } from './commands/events.ts';
 import { registerExplain } from './commands/explain.ts';
 import { registerGoals } from './commands/goals.ts';
+import { registerInspect } from './commands/inspect.ts';
 import { registerMachines } from './commands/machines.ts';
 import { registerNote } from './commands/note.ts';
 import { registerObserve } from './commands/observe.ts';
@@ -46,6 +47,7 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['observe', 'coverage', 'import-legacy', 'metrics'], registerObserve],
   [['explain'], registerExplain],
   [['events'], registerEvents],
+  [['inspect'], registerInspect],
   [['journal'], registerJournal],
   [['artifacts'], registerArtifacts],
   [['pause', 'resume', 'drain'], registerAdmission],

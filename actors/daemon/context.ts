@@ -9,6 +9,7 @@ import type { EnclosingProofs } from './enclosing/service.ts';
 import type { Explainer } from './explainer.ts';
 import type { Findings } from './findings.ts';
 import type { GuardianTalk } from './guardianTalk.ts';
+import type { InspectorService } from './inspector/service.ts';
 import type { LaunchCoordinator } from './launch/coordinator.ts';
 import type { PendingLaunches } from './launch/pendingLaunches.ts';
 import type { SlotPool } from './launch/slotPool.ts';
@@ -52,6 +53,7 @@ export interface DaemonContext extends Runtime {
   readonly observer: Observer;
   readonly measuring: MeasuringService;
   readonly authority: AuthorityRecords;
+  readonly inspector: InspectorService;
   /** What was measured on this host; made anew each time. */
   readonly metrics: () => MetricsReport;
 }

@@ -13,6 +13,7 @@ import { compareOutcomes, triageDisagreement } from './commands/comparison.ts';
 import { execRun } from './commands/exec.ts';
 import { explainActor } from './commands/explain.ts';
 import { addGoal, cancelGoal, listGoals, queueGoal, showGoal } from './commands/goals.ts';
+import { closeInspector, openInspector } from './commands/inspect.ts';
 import { followEvents, listEvents } from './commands/journal.ts';
 import { backup, drainWork, pause, resume, stopDaemon } from './commands/lifecycle.ts';
 import { runLogs } from './commands/logs.ts';
@@ -140,6 +141,8 @@ const handlers: Handlers = {
   'promote.compare': compareOutcomes,
   'promote.triage': triageDisagreement,
   'acceptance.record': recordAcceptance,
+  'inspect.open': openInspector,
+  'inspect.close': closeInspector,
 };
 
 async function verify(context: ServingContext): Promise<Answer<CallResults['contract.verify']>> {

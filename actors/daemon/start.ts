@@ -34,6 +34,9 @@ import { EnclosingProofs } from './enclosing/service.ts';
 import type { Explainer } from './explainer.ts';
 import { Findings } from './findings.ts';
 import { createGuardianTalk } from './guardianTalk.ts';
+import { inspectedDaemon } from './inspector/inspected.ts';
+import type { InspectorPort } from './inspector/port.ts';
+import { InspectorService } from './inspector/service.ts';
 import { LaunchCoordinator } from './launch/coordinator.ts';
 import { type LaunchPoint, PendingLaunches } from './launch/pendingLaunches.ts';
 import { SlotPool } from './launch/slotPool.ts';
@@ -84,6 +87,8 @@ export interface DaemonOptions {
   readonly explainer: Explainer;
   /** Follows every commit; without it nothing is traced. */
   readonly tracing?: Tracing;
+  /** What serves the inspector's page; without it there is none. */
+  readonly inspector?: InspectorPort | undefined;
   /** Chosen by the entry module, once the installation is known (ID-04). */
   readonly adapterFor: (installationId: Store['installationId']) => LinuxAdapter;
   /** For tests: what promotion compares with budgets, instead of what was measured here in the last day. */
@@ -170,10 +175,10 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   };
   const tracing = options.tracing?.(runtime);
   const service = servicePlace(options.env, options.service);
-  const parts = { ...runtime, loadedConfig, service, explainer: options.explainer, metrics: options.metrics };
-  const context = wire(parts, new PendingLaunches(failpoint), (point) => {
-    void failpoint(point);
-  });
+  const inspector = new InspectorService({ ...runtime, inspector: options.inspector });
+  const { explainer, metrics } = options;
+  const parts = { ...runtime, loadedConfig, service, explainer, inspector, metrics };
+  const context = wire(parts, new PendingLaunches(failpoint), (point) => void failpoint(point));
   watch.onChange((event) => {
     if (event.type === 'store.failed') context.outputDisk.look();
     context.root.send(event);
@@ -281,7 +286,9 @@ const dayMs = 86_400_000;
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
 function wire(
   runtime: Runtime &
-    Pick<DaemonContext, 'loadedConfig' | 'service' | 'explainer'> & { readonly metrics: DaemonOptions['metrics'] },
+    Pick<DaemonContext, 'loadedConfig' | 'service' | 'explainer' | 'inspector'> & {
+      readonly metrics: DaemonOptions['metrics'];
+    },
   pendingLaunches: PendingLaunches,
   failpoint: (point: Failpoint) => void,
 ): DaemonContext {
@@ -310,6 +317,7 @@ function wire(
   const root = createLiveSystem({
     ...runtime,
     ...{ receipts, deadlines, sessionDeadlines, observation, measuring, outputDisk, residents },
+    inspector: runtime.inspector.logic,
     pausedBefore: isPausedBefore(runtime),
   });
   const enclosing = new EnclosingProofs({ ...runtime, receipts, findings });
@@ -395,6 +403,7 @@ interface Served {
 async function serve(context: ServingContext, { places, env, version, log }: DaemonOptions): Promise<Served> {
   const { startNumber, installationId } = context.store;
   const { pid } = process;
+  context.inspector.serves(inspectedDaemon(context), () => context.root.system.get('inspector'));
   const service = context.service.isServed ? context.service.unit : null;
   const api = createApi({
     hello: () => ({ protocol: 1, version, pid, startNumber, stateDir: places.stateDir, service }),
@@ -435,6 +444,7 @@ async function takeDown(
   beforeStoreCloses: () => void,
 ): Promise<void> {
   await reachability.stop();
+  await context.inspector.close();
   server.close();
   await launchesOver(context, server);
   context.ptyHostLink.close();

@@ -323,6 +323,18 @@ export const callSchemas = {
   }),
   /** Keeps what an acceptance run of this very program on this host has observed (PROMO-08). */
   'acceptance.record': z.strictObject({ report: acceptanceReportSchema }),
+  /** A page on 127.0.0.1 that shows everything, and changes nothing without `control`. */
+  'inspect.open': z.strictObject({
+    /** Absent or 0: where it is already, or whichever is free. */
+    tcpPort: z.int().min(0).max(65_535).optional(),
+    control: z.boolean().default(false),
+    /** Pages of others that may read the inspection protocol. */
+    allowOrigins: z
+      .array(z.string().regex(/^https?:\/\/[^/?#\s]{1,255}$/, 'scheme://host[:port]'))
+      .max(16)
+      .default([]),
+  }),
+  'inspect.close': z.strictObject({}),
 } as const;
 
 export const streamSchemas = {

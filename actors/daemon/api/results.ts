@@ -154,6 +154,17 @@ export interface CallResults {
   readonly 'promote.compare': ComparingView;
   readonly 'promote.triage': ComparedView;
   readonly 'acceptance.record': AcceptanceView;
+  readonly 'inspect.open': {
+    /** Counts once, and for `expiresMs`. */
+    readonly url: string;
+    readonly expiresMs: number;
+    /** For clients of the Stately inspection protocol. */
+    readonly inspectionUrl: string;
+    readonly tcpPort: number;
+    readonly control: boolean;
+    readonly wasOpen: boolean;
+  };
+  readonly 'inspect.close': { readonly closed: boolean };
 }
 
 /** Scopes by what became of them. */
