@@ -17,6 +17,16 @@ export function parseDuration(text: string): number {
   throw new InvalidArgumentError('Give a duration such as 500ms, 2s, 5m or 1h (at most 24h).');
 }
 
+const dayMs = 86_400_000;
+
+/** How far back, in ms: also in days, and further than the API lets anybody wait. Undefined for what is no duration. */
+export function parseSpan(text: string): number | undefined {
+  const [, days] = /^(\d+(?:\.\d+)?)d$/.exec(text) ?? [];
+  if (days !== undefined) return Math.round(Number(days) * dayMs);
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  return number === undefined ? undefined : Math.round(Number(number) * (unitMs[unit as string] as number));
+}
+
 /** A whole number within bounds, for commander. */
 export function parseWhole(minimum: number, maximum: number): (text: string) => number {
   return (text) => {

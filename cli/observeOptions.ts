@@ -53,7 +53,7 @@ export const declareMetrics = (program: Command): Command =>
       .description('what was measured: passes, commits, unknowns, gaps, recoveries, and how large things are')
       .option(
         '--since <when>',
-        'the window: a duration such as 10m, or a time such as 2031-05-06T07:08Z (default: 24h)',
+        'the window: a duration such as 10m or 2d, or a time such as 2031-05-06T07:08Z (default: 24h)',
       )
       .option('--prometheus', 'in the text format of Prometheus, for a textfile collector'),
     'custody metrics',

@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { type Note, noteSchema } from '../machines/note.ts';
+import { problemWord } from '../machines/problemWords.ts';
 
 export type ReadLine =
   | { readonly note: Note }
@@ -27,6 +28,8 @@ export function readLine(line: Buffer): ReadLine {
   }
   const verdict = noteSchema.safeParse(value);
   if (verdict.success) return { note: verdict.data };
-  const fields = verdict.error.issues.map(({ path, code }) => `${path.map(String).join('.') || 'note'}: ${code}`);
+  const fields = verdict.error.issues.map(
+    (issue) => `${issue.path.map(String).join('.') || 'note'}: ${problemWord(issue)}`,
+  );
   return { problem: 'not_a_note', fields: [...new Set(fields)].join(', ').slice(0, 300) };
 }

@@ -191,8 +191,20 @@ function storeChecks(store: Store): CheckView[] {
   return [
     good('store', `${store.filesystem}, WAL, synchronous FULL, epoch ${store.epoch}, start ${store.startNumber}`),
     good('store.limits', statement),
+    coverageCheck(store),
     ...named,
   ];
+}
+
+/** What launchers noted and was lost: it keeps worktrees from their seal, and closes with a later boot (WT-04). */
+function coverageCheck({ coverageGaps }: Store): CheckView {
+  const { open, recorded } = coverageGaps.count();
+  if (open > 0)
+    return warning('coverage', `${open} coverage gaps are open: notes of launchers were lost`, 'custody coverage');
+  return good(
+    'coverage',
+    recorded === 0 ? 'nothing that a launcher noted was lost' : `all ${recorded} gaps are closed`,
+  );
 }
 
 function placeCheck(store: Store, places: Places): CheckView {

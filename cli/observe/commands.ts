@@ -5,7 +5,7 @@ import { type LinesReport, takeLines } from '../../actors/ingest/takeLines.ts';
 import type { SpoolReport } from '../../actors/ingest/takeSpool.ts';
 import type { ReconcileReport } from '../../actors/reconcile/observer.ts';
 import { OperatingError } from '../../actors/runtime/operatingError.ts';
-import { parseDuration, parseWhole } from '../duration.ts';
+import { parseSpan, parseWhole } from '../duration.ts';
 import { usage } from '../failure.ts';
 import { example } from '../globalOptions.ts';
 import {
@@ -87,14 +87,16 @@ async function metrics({ here, output }: Asked, { since, prometheus = false }: M
   return output.answer(answerOf('metrics', report), metricsLines);
 }
 
-/** `10m`, `24h`, or a time such as 2031-05-06T07:08:09Z, as wall-clock milliseconds. */
+/** `10m`, `48h`, `2d`, or a time such as 2031-05-06T07:08:09Z, as wall-clock milliseconds. */
 function sinceOf(text: string): number {
-  if (/^\d+(\.\d+)?(ms|s|m|h)?$/.test(text)) return Date.now() - parseDuration(text);
+  const span = parseSpan(text);
+  if (span !== undefined) return Math.max(0, Date.now() - span);
   const at = parseWallTime(text);
   if (at !== undefined) return at;
-  throw usage(`${JSON.stringify(text)} is neither a duration such as 10m nor a time such as 2031-05-06T07:08:09Z`, [
-    'custody metrics --since 24h',
-  ]);
+  throw usage(
+    `${JSON.stringify(text)} is neither a duration such as 10m or 2d nor a time such as 2031-05-06T07:08:09Z`,
+    ['custody metrics --since 24h'],
+  );
 }
 
 async function legacy({ here, output }: Asked, options: Partial<ImportWords>, file?: string): Promise<number> {

@@ -3,14 +3,17 @@ import type { CallResults } from '../../actors/daemon/api/results.ts';
 import type { CheckView, ContainmentCheckView } from '../../actors/daemon/api/views.ts';
 import { line } from './escape.ts';
 import type { Style } from './style.ts';
+import { wrapped } from './wrap.ts';
 
 export function checkLines(checks: readonly CheckView[], style: Style): string[] {
   const width = Math.max(0, ...checks.map(({ id }) => id.length));
   return checks.flatMap(({ id, ok, severity, detail, fix }) => {
     const mark = ok ? style.green('ok  ') : severity === 'error' ? style.red('FAIL') : style.yellow('warn');
+    const [first = '', ...more] = wrapped(line`${detail}`, { from: width + 8 });
     return [
-      `${mark}  ${line`${id.padEnd(width)}`}  ${line`${detail}`}`,
-      ...(ok || fix === null ? [] : [style.dim(line`      try: ${fix}`)]),
+      `${mark}  ${line`${id.padEnd(width)}`}  ${first}`,
+      ...more,
+      ...(ok || fix === null ? [] : wrapped(line`      try: ${fix}`, { hang: 11 }).map(style.dim)),
     ];
   });
 }
@@ -29,6 +32,6 @@ export function contractLines(data: CallResults['contract.verify'], style: Style
     `${line`${data.contract}`}  ${data.passed ? style.green('passed') : style.red('NOT PASSED')}  ${tried(data)}`,
     ...checkLines(data.checks.map(timed), style),
     ...(data.doesNotCover.length > 0 ? [style.dim('does not cover:')] : []),
-    ...data.doesNotCover.map((text) => line`  ${text}`),
+    ...data.doesNotCover.flatMap((text) => wrapped(line`  ${text}`, { hang: 4 })),
   ];
 }

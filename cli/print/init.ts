@@ -4,6 +4,7 @@ import { checkLines } from './checks.ts';
 import { line } from './escape.ts';
 import type { Style } from './style.ts';
 import { fields } from './table.ts';
+import { wrapped } from './wrap.ts';
 
 /** While a daemon holds the store, nobody else opens it; that it serves says that there is nothing to initialise. */
 export interface ServedView {
@@ -45,7 +46,7 @@ export function initLines(view: Omit<InitView, 'warnings'> | ServedView, style: 
     ),
     ...checkLines(contract.checks, style),
     ...(doesNotCover.length > 0 ? [style.dim('an exit proof does not cover:')] : []),
-    ...doesNotCover.map((text) => line`  ${text}`),
+    ...doesNotCover.flatMap((text) => wrapped(line`  ${text}`, { hang: 4 })),
     ...(created ? [style.dim('next: custody goals add TITLE --request FILE')] : []),
   ];
 }

@@ -3,6 +3,7 @@ import type { HolderView, PredictedFactView, PredictionView } from '../../actors
 import { line } from './escape.ts';
 import type { Style } from './style.ts';
 import { spaced } from './words.ts';
+import { wrapped } from './wrap.ts';
 
 export function predictionLines(prediction: PredictionView, style: Style): string[] {
   const { generationId, path, blockers, steps, eligible } = prediction;
@@ -26,11 +27,18 @@ const mostShown = 10;
 function factLines({ code, detail, holders = [], named = [], count = 0 }: PredictedFactView, style: Style): string[] {
   const rest = Math.max(count, named.length, holders.length) - mostShown;
   return [
-    `    ${style.bold(line`${spaced(code)}`)}: ${line`${detail}`}`,
+    ...factText(code, detail, style),
     ...holders.slice(0, mostShown).map((holder) => line`        ${holderText(holder)}`),
     ...(named.length > 1 ? named.slice(0, mostShown).map((one) => style.dim(line`        ${one}`)) : []),
     ...(rest > 0 ? [style.dim(`        and ${rest} more`)] : []),
   ];
+}
+
+/** The name of the fact is on the first line, whatever is left of its detail on further ones. */
+function factText(code: string, detail: string, style: Style): string[] {
+  const name = line`${spaced(code)}`;
+  const [first = '', ...more] = wrapped(line`${detail}`, { from: name.length + 6, hang: 8 });
+  return [`    ${style.bold(name)}: ${first}`, ...more];
 }
 
 const holderText = ({ pid, name, holds }: HolderView): string =>

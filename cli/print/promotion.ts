@@ -10,6 +10,7 @@ import { age, unitBehind } from './quantity.ts';
 import type { Style } from './style.ts';
 import { fields, table } from './table.ts';
 import { spaced } from './words.ts';
+import { wrapped } from './wrap.ts';
 
 type Check = PromotionView['gate']['dimensions'][number]['checks'][number];
 type Verdict = PromotionView['gate']['verdict'];
@@ -47,9 +48,21 @@ export function promotionLines(view: PromotionView, style: Style): string[] {
       empty: '',
       style,
     }),
+    ...helpLines(view, style),
     ...nextLines(view, style),
     ...historyLines(view, style),
   ];
+}
+
+/** What would help against each check that is not green; said once, also where the next stage asks for none of them. */
+function helpLines({ gate }: PromotionView, style: Style): string[] {
+  const wanting = gate.dimensions.flatMap(({ checks }) =>
+    checks.filter(({ verdict, next }) => verdict !== 'green' && next.length > 0),
+  );
+  return wanting.flatMap(({ check, next }) => [
+    line`${spaced(check)}`,
+    ...next.flatMap((command) => wrapped(line`    try: ${command}`, { hang: 9 }).map(style.dim)),
+  ]);
 }
 
 /** The word itself stands only where nothing lacks verification (PROMO-08). */
@@ -69,8 +82,8 @@ function nextLines({ next, path }: PromotionView, style: Style): string[] {
   return [
     line`${stage} needs:`,
     ...lacks.flatMap(({ code, detail, next: commands }) => [
-      line`  ${spaced(code)}: ${detail}`,
-      ...commands.map((command) => style.dim(line`    try: ${command}`)),
+      ...wrapped(line`  ${spaced(code)}: ${detail}`, { hang: 4 }),
+      ...commands.flatMap((command) => wrapped(line`    try: ${command}`, { hang: 9 }).map(style.dim)),
     ]),
   ];
 }

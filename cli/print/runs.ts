@@ -6,6 +6,7 @@ import { duration, size } from './quantity.ts';
 import type { Style } from './style.ts';
 import { type Cell, fields, table } from './table.ts';
 import { assessment, more, result, runState, spaced } from './words.ts';
+import { wrapped } from './wrap.ts';
 
 export const runTable = (runs: readonly RunView[], style: Style): string[] =>
   table({
@@ -126,7 +127,12 @@ export function endingLines(
 
 function section(name: string, facts: Readonly<Record<string, unknown>>, style: Style): string[] {
   const pairs = Object.entries(facts).map(([key, value]) => [inWords(key), factText(value)] as const);
-  return [style.dim(name), ...(pairs.length > 0 ? indented(fields(pairs, style)) : ['  none'])];
+  const width = Math.max(0, ...pairs.map(([key]) => key.length));
+  const lines = pairs.flatMap(([key, text]) => {
+    const [first = '', ...more] = wrapped(line`${text}`, { from: width + 4, hang: width + 2 });
+    return [`${style.dim(key.padEnd(width))}  ${first}`, ...more];
+  });
+  return [style.dim(name), ...(lines.length > 0 ? indented(lines) : ['  none'])];
 }
 
 /** `lastConfirmed` as people write it. */

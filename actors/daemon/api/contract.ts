@@ -36,7 +36,8 @@ const size = { cols: z.int().min(1).max(1_000), rows: z.int().min(1).max(1_000) 
 const controller = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'lower case letters, digits, and . _ - between');
 /** What somebody says of a run, in the words of comparison.ts; `producer` where `run` is that launcher's own name for it. */
 const told = z.strictObject({
-  run: runName,
+  /** An id, `producer:run`, or the launcher's own name: words without blanks. */
+  run: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,192}$/),
   producer: producerSchema.optional(),
   outcome: z.enum(outcomes),
   /** Wall-clock milliseconds. */

@@ -2,7 +2,7 @@
  * Watches worktrees that exist already. They keep their controller (INT-09): what is written is a record of our own, and
  * neither the worktree nor its repository is touched.
  */
-import { lstatSync, realpathSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
 import type { GenerationId, RepoId } from '../../../machines/ids.ts';
 import type { Place } from '../../../machines/note.ts';
 import { ownController } from '../../../machines/worktreeGenerationBlockers.ts';
@@ -27,7 +27,7 @@ const oneAtATime = new Serial();
 
 type Result = Answer<CallResults['worktrees.register']>;
 
-/** Throws `not_a_repository`, `not_a_worktree` (exit 13), `usage` (exit 2). */
+/** Throws `not_found` (exit 3), `not_a_repository`, `not_a_worktree` (exit 13), `usage` (exit 2). */
 export function registerWorktree(context: DaemonContext, args: ParsedArguments<'worktrees.register'>): Promise<Result> {
   return oneAtATime.run('', () => register(context, args));
 }
@@ -69,6 +69,13 @@ async function register(context: DaemonContext, args: ParsedArguments<'worktrees
 
 /** The worktree whose top is there. A link is followed once, here; what is recorded is where it leads. */
 function placeAt(path: string): Place {
+  if (statSync(path, { throwIfNoEntry: false }) === undefined)
+    throw new OperatingError({
+      code: 'not_found',
+      message: `there is no directory ${JSON.stringify(path)}`,
+      exitCode: 3,
+      next: ['git worktree list', 'custody worktrees list'],
+    });
   const top = locateRepository(path);
   const real = realpathSync(path);
   if (top.bare || real !== top.path || !lstatSync(real).isDirectory()) {

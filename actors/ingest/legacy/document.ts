@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { canonicalDigest } from '../../../machines/canonical.ts';
 import { commit } from '../../../machines/events/fields.ts';
 import { branchSchema, legacyNameSchema, legacyRunFields, toolSchema } from '../../../machines/legacyRecord.ts';
+import { problemWord } from '../../../machines/problemWords.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { Entry, Listing } from './listing.ts';
 
@@ -158,8 +159,7 @@ function problemsOf(issues: readonly z.core.$ZodIssue[], at: string): string[] {
     const place = `${at}${pointerOf(issue.path)}`;
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => `${place}${pointerOf([key])}: unknown_field`);
-    const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
-    return [`${place === '' ? '/' : place}: ${isMissing ? 'missing_field' : issue.code}`];
+    return [`${place === '' ? '/' : place}: ${problemWord(issue)}`];
   });
   return [...problems.slice(0, problemsAtMost), ...(problems.length > problemsAtMost ? ['and more'] : [])];
 }

@@ -82,12 +82,12 @@ function read(line: string | undefined, attributes: Attributes): string | undefi
   const [, word = '', value = ''] = /^(\S+)(?: (.*))?$/s.exec(line) ?? [];
   switch (word) {
     case 'HEAD':
-      if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value)) return 'HEAD: invalid_format';
+      if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value)) return 'HEAD: wrong_form';
       attributes.commit = unborn.test(value) ? null : value;
       return undefined;
     case 'branch': {
       const name = value.replace(/^refs\/heads\//, '');
-      if (!branchSchema.safeParse(name).success) return 'branch: invalid_format';
+      if (!branchSchema.safeParse(name).success) return 'branch: wrong_form';
       attributes.branch = name;
       return undefined;
     }

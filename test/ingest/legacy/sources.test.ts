@@ -42,13 +42,13 @@ describe('custody-legacy/1', () => {
     ['one further down', { ...run, process: { pid: 1, argv: ['SECRET'] } }, ['/runs/0/process/argv: unknown_field']],
     ['a name with a slash', { ...run, 'a/~b': 1 }, ['/runs/0/a~1~0b: unknown_field']],
     ['no id', {}, ['/runs/0/id: missing_field']],
-    ['an id that is a text', { id: 'fix the bug' }, ['/runs/0/id: invalid_format']],
+    ['an id that is a text', { id: 'fix the bug' }, ['/runs/0/id: wrong_form']],
     ['a pid of nobody', { ...run, process: { pid: 0 } }, ['/runs/0/process/pid: too_small']],
-    ['a pid that is a text', { ...run, process: { pid: '1' } }, ['/runs/0/process/pid: invalid_type']],
-    ['ticks as a number', { ...run, process: { pid: 1, startTicks: 5 } }, ['/runs/0/process/startTicks: invalid_type']],
-    ['an exit code of none', { ...run, exit: { code: 256 } }, ['/runs/0/exit/code: too_big']],
+    ['a pid that is a text', { ...run, process: { pid: '1' } }, ['/runs/0/process/pid: wrong_type']],
+    ['ticks as a number', { ...run, process: { pid: 1, startTicks: 5 } }, ['/runs/0/process/startTicks: wrong_type']],
+    ['an exit code of none', { ...run, exit: { code: 256 } }, ['/runs/0/exit/code: too_large']],
     ['a time before all time', { ...run, startedWallMs: -1 }, ['/runs/0/startedWallMs: too_small']],
-    ['a time that is a date', { ...run, startedWallMs: '2020-01-01' }, ['/runs/0/startedWallMs: invalid_type']],
+    ['a time that is a date', { ...run, startedWallMs: '2020-01-01' }, ['/runs/0/startedWallMs: wrong_type']],
   ])('names the place of %s, and never what stood there', (_, given, problems) => {
     const { entries } = listingOfDocument(document({ runs: [given, { id: 'good' }] }));
     expect(problemsOf(entries)).toEqual(problems);
@@ -71,13 +71,13 @@ describe('custody-legacy/1', () => {
     ['half a document', '{"format":', 'line 1'],
     ['a comment', '{ // no\n}', 'invalid comment token'],
     ['something behind it', `${document({})} {}`, 'line 1'],
-    ['a list', '[]', '/: invalid_type'],
-    ['another format', '{"format":"custody-legacy/2","tool":"herd"}', '/format: invalid_value'],
+    ['a list', '[]', '/: wrong_type'],
+    ['another format', '{"format":"custody-legacy/2","tool":"herd"}', '/format: not_allowed'],
     ['no tool', '{"format":"custody-legacy/1"}', '/tool: missing_field'],
-    ['our own name', '{"format":"custody-legacy/1","tool":"custody"}', '/tool: custom'],
+    ['our own name', '{"format":"custody-legacy/1","tool":"custody"}', '/tool: not_allowed'],
     ['a field that is none', document({ sessions: [] }), '/sessions: unknown_field'],
     ['a prototype', '{"format":"custody-legacy/1","tool":"herd","__proto__":{}}', '__proto__'],
-    ['runs that are no list', document({ runs: {} }), '/runs: invalid_type'],
+    ['runs that are no list', document({ runs: {} }), '/runs: wrong_type'],
     ['too many records', document({ runs: Array.from({ length: 100_001 }, () => 0) }), 'more than 100000 records'],
     ['a nest', `${'['.repeat(200_000)}${']'.repeat(200_000)}`, 'nested too deeply'],
   ])('refuses %s as a whole, with the place', (_, text, place) => {
@@ -120,8 +120,8 @@ describe('git-worktree-porcelain', () => {
 
   it.each<readonly [string, readonly string[], string]>([
     ['an attribute that is none', ['worktree /a', 'colour blue'], 'line 1: unknown_attribute'],
-    ['a head that is none', ['worktree /a', 'HEAD main'], 'line 1: HEAD: invalid_format'],
-    ['a branch without a name', ['worktree /a', head, 'branch refs/heads/'], 'line 1: branch: invalid_format'],
+    ['a head that is none', ['worktree /a', 'HEAD main'], 'line 1: HEAD: wrong_form'],
+    ['a branch without a name', ['worktree /a', head, 'branch refs/heads/'], 'line 1: branch: wrong_form'],
     ['a relative path', ['worktree a', head], 'line 1: no_absolute_path'],
   ])('names %s', (_, given, problem) => {
     expect(problemsOf(listingOfPorcelain(Buffer.from(`${given.join('\n')}\n`)).entries)).toEqual([problem]);
