@@ -24,6 +24,10 @@ const withoutPrograms = {
   },
 };
 
+function removeOthers(directory, kept) {
+  for (const name of readdirSync(directory)) if (!kept.has(name)) rmSync(join(directory, name), { recursive: true });
+}
+
 // An installed package carries dist/ already and has no esbuild; only a checkout builds.
 if (existsSync(join(root, 'cli'))) {
   const { build } = await import('esbuild');
@@ -53,6 +57,7 @@ if (existsSync(join(root, 'cli'))) {
       worker: 'cli/worker.ts',
       screenWorker: 'pty/screen/worker.ts',
       schemaWorker: 'actors/daemon/schema/worker.ts',
+      inspectThread: 'inspect/server/thread/entry.ts',
     },
     splitting: true,
     format: 'esm',
@@ -85,8 +90,28 @@ if (existsSync(join(root, 'cli'))) {
   // What launchers import: it takes nothing of the rest along.
   const notes = await build({ ...shared, entryPoints: { note: 'pty/note/adapter.ts' }, format: 'esm' });
   copyFileSync(join(root, 'pty', 'note', 'note.d.ts'), join(outdir, 'note.d.ts'));
+  // What a browser gets: files of its own, because nothing in the page itself may run or be styled.
+  const page = await build({
+    ...shared,
+    outdir: join(outdir, 'inspect'),
+    entryPoints: { page: 'inspect/web/main.tsx', style: 'inspect/web/styles/page.css' },
+    entryNames: '[name]',
+    platform: 'browser',
+    target: 'es2023',
+    format: 'esm',
+    splitting: true,
+    minify: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    external: [],
+    sourcemap: false,
+  });
+  const pageFiles = ['index.html', 'icon.svg'];
+  for (const name of pageFiles) copyFileSync(join(root, 'inspect', 'web', name), join(outdir, 'inspect', name));
+  const pagePieces = new Set([...pageFiles, ...Object.keys(page.metafile.outputs).map((path) => basename(path))]);
   // Pieces of earlier builds go last, so that a program that starts meanwhile finds everything that it names.
   const outputs = [program, observe, entry, executors, notes].flatMap(({ metafile }) => Object.keys(metafile.outputs));
-  const current = new Set(['note.d.ts', ...outputs.map((path) => basename(path))]);
-  for (const name of readdirSync(outdir)) if (!current.has(name)) rmSync(join(outdir, name), { recursive: true });
+  const current = new Set(['note.d.ts', 'inspect', ...outputs.map((path) => basename(path))]);
+  removeOthers(outdir, current);
+  removeOthers(join(outdir, 'inspect'), pagePieces);
 }

@@ -9,12 +9,15 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pino, { type Logger } from 'pino';
 import { loadConfig } from '../actors/daemon/config.ts';
+import type { InspectorPort } from '../actors/daemon/inspector/port.ts';
 import { startDaemon } from '../actors/daemon/start.ts';
 import { createSystemClock } from '../actors/observe/linux/clock.ts';
 import { probeExistence } from '../actors/observe/linux/probe.ts';
 import { selectAdapter } from '../actors/observe/select.ts';
 import { toApiError } from '../actors/runtime/operatingError.ts';
 import { placesOf } from '../actors/runtime/places.ts';
+import { explainInDaemon } from '../inspect/explain/daemonExplainer.ts';
+import { tracingIn } from '../inspect/traces/daemonTracing.ts';
 import { version } from './version.ts';
 
 const { values: options } = parseArgs({
@@ -65,6 +68,16 @@ function logFile(maxBytes: number): string {
   return path;
 }
 
+/** Loaded by the first who wants to look: a daemon that nobody inspects starts without it. */
+const inspector: InspectorPort = {
+  async listen(daemon, place) {
+    const { createInspector } = await import('../inspect/server/inspector.ts');
+    const assets = new URL('./inspect/', import.meta.url);
+    const thread = new URL('./inspectThread.js', import.meta.url);
+    return createInspector({ assets, thread }).listen(daemon, place);
+  },
+};
+
 async function main(): Promise<void> {
   process.umask(0o077);
   // Started from inside a scope, a daemon would otherwise launch everything as a part of it.
@@ -80,6 +93,9 @@ async function main(): Promise<void> {
     ptyHostProgram: fileURLToPath(new URL('./ptyHost.js', import.meta.url)),
     workerProgram: fileURLToPath(new URL('./worker.js', import.meta.url)),
     schemaWorker: fileURLToPath(new URL('./schemaWorker.js', import.meta.url)),
+    explainer: explainInDaemon,
+    tracing: tracingIn(process.env),
+    inspector,
     adapterFor: (installationId) =>
       selectAdapter(process.platform, { installationId: installationId as never, probe: probeExistence }),
   });

@@ -5,7 +5,8 @@
 import { z } from 'zod';
 import { commit, digest } from './events/fields.ts';
 import { bootIdSchema, decimalSchema, pidSchema } from './identity.ts';
-import { placeSchema, producerSchema, runNameSchema } from './note.ts';
+import { producerSchema, runNameSchema } from './launcherNames.ts';
+import { placeSchema } from './note.ts';
 import { ownController } from './worktreeGenerationBlockers.ts';
 
 /** Who had it on record. */

@@ -6,12 +6,10 @@
 import { z } from 'zod';
 import { freeText } from './events/fields.ts';
 import { bootIdSchema, decimalSchema, pidSchema } from './identity.ts';
+import { producerSchema, runNameSchema } from './launcherNames.ts';
 
 export const noteVersion = 1;
 
-/** The launcher's own word for one run; two producers may use the same. */
-export const runNameSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/);
-export const producerSchema = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
 /** One life of a producer's counter, random; a counter that had to be made anew is another stream. */
 export const streamSchema = z.string().regex(/^[0-9a-f]{16,32}$/);
 

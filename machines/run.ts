@@ -8,6 +8,7 @@ import type { EventOf, Payload } from './events/catalogue.ts';
 import type { Observation, ProcessIdentity } from './identity.ts';
 import { identityDigest, sameProcess } from './identity.ts';
 import type { GenerationId, RunId, ScopeId } from './ids.ts';
+import type { LauncherName } from './launcherNames.ts';
 import { structuralHash } from './structuralHash.ts';
 
 export interface RunEnd {
@@ -43,6 +44,8 @@ export interface RunContext {
   } | null;
   readonly end: RunEnd | null;
   readonly unresolvedReason: string | null;
+  /** What its launcher calls it; null for one that no note told of, or only before this was kept. */
+  readonly launcher: LauncherName | null;
 }
 
 type RunEvent =
@@ -171,7 +174,7 @@ function endOf(event: RunEvent): RunEnd {
 
 export const runMachine = runSetup.createMachine({
   id: 'run',
-  version: '2',
+  version: '3',
   type: 'parallel',
   context: ({ input }) => ({
     runId: input.runId,
@@ -190,6 +193,7 @@ export const runMachine = runSetup.createMachine({
     exitReport: null,
     end: null,
     unresolvedReason: null,
+    launcher: input.launcher ?? null,
   }),
   states: {
     lifecycle: {
@@ -271,7 +275,7 @@ export const runDefinition: ActorDefinition<RunSnapshot> = {
   kind: 'run',
   plane: 'local',
   machine: runMachine,
-  version: 2,
+  version: 3,
   structuralHash: structuralHash(runMachine),
   isSettled: isTerminal,
   isReleased: isTerminal,
@@ -286,5 +290,8 @@ export const runDefinition: ActorDefinition<RunSnapshot> = {
       [dueLink]: mode === 'observe' && snapshot.matches({ lifecycle: 'bound' }) ? mode : null,
     });
   },
-  upcasters: { 1: (row) => ({ ...row, context: { ...row.context, origin: 'native', gaps: [] } }) },
+  upcasters: {
+    1: (row) => ({ ...row, context: { ...row.context, origin: 'native', gaps: [] } }),
+    2: (row) => ({ ...row, context: { ...row.context, launcher: null } }),
+  },
 };

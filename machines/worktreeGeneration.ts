@@ -6,6 +6,7 @@
 import { and, not, or, type SnapshotFrom, stateIn } from 'xstate';
 import { type ActorDefinition, linksOf } from './definition.ts';
 import type { Payload } from './events/catalogue.ts';
+import { fromNamed } from './notedRuns.ts';
 import { structuralHash } from './structuralHash.ts';
 import {
   type GenerationStanding,
@@ -26,7 +27,7 @@ const isClosing = stateIn({ lifecycle: 'closing' });
 
 export const worktreeGenerationMachine = generationSetup.createMachine({
   id: 'worktreeGeneration',
-  version: '4',
+  version: '5',
   type: 'parallel',
   context: ({ input }) => initialGenerationContext(input),
   states: {
@@ -152,7 +153,7 @@ export const worktreeGenerationDefinition: ActorDefinition<GenerationSnapshot> =
   kind: 'worktreeGeneration',
   plane: 'local',
   machine: worktreeGenerationMachine,
-  version: 4,
+  version: 5,
   structuralHash: structuralHash(worktreeGenerationMachine),
   isSettled: isRetired,
   /** A sealed worktree still exists and its executor still reports to it, so only the receipt releases it (I-27). */
@@ -163,6 +164,7 @@ export const worktreeGenerationDefinition: ActorDefinition<GenerationSnapshot> =
     1: (row) => ({ ...row, context: { ...row.context, quarantine: null } }),
     2: (row) => ({ ...row, context: { ...row.context, ...withoutRouting(row.context.fsIdentity) } }),
     3: (row) => ({ ...row, value: withoutForeignSeal(row.value) }),
+    4: (row) => ({ ...row, context: { ...row.context, ...fromNamed(row.context.noted as never) } }),
   },
 };
 

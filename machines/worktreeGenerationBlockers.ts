@@ -4,6 +4,7 @@
  */
 import type { DirectoryIdentity } from './directory.ts';
 import type { EventType, Payload } from './events/catalogue.ts';
+import { isAnyNoted, type NotedRuns, nobodyNoted, unnamedIn } from './notedRuns.ts';
 
 /** Who controls a generation that this program controls; any other name is somebody else's. */
 export const ownController = 'custody';
@@ -19,11 +20,6 @@ export interface AdmittedRun {
   readonly guardians: Readonly<Record<string, string | null>>;
 }
 
-export interface NotedRun {
-  readonly origin: Payload<'run.noted'>['origin'];
-  readonly run: RunState;
-}
-
 export type NoWritersContract = Readonly<Payload<'contract.verified'>>;
 
 /** Which directory a generation is (WT-01), and where git keeps what belongs to it. */
@@ -31,7 +27,7 @@ export interface GenerationPlace extends DirectoryIdentity {
   readonly gitdir: string;
 }
 
-export interface GenerationContext extends Omit<Payload<'generation.registered'>, 'fsIdentity'> {
+export interface GenerationContext extends Omit<Payload<'generation.registered'>, 'fsIdentity'>, NotedRuns {
   readonly fsIdentity: GenerationPlace;
   /** To whom control is on its way; null unless it is. */
   readonly handoff: { readonly to: string; readonly requestId: string } | null;
@@ -43,8 +39,6 @@ export interface GenerationContext extends Omit<Payload<'generation.registered'>
   /** 0 until sealed. */
   readonly sealEpoch: number;
   readonly admitted: Readonly<Record<string, AdmittedRun>>;
-  /** Runs that somebody else started here while this program only watched. */
-  readonly noted: Readonly<Record<string, NotedRun>>;
   /** How many gaps were ever recorded, and the ids of those that are still open. */
   readonly coverageGaps: { readonly recorded: number; readonly open: readonly string[] };
   /** The contract verified last on this host (PROMO-06). */
@@ -73,7 +67,7 @@ export const initialGenerationContext = (input: Payload<'generation.registered'>
   ownershipEpoch: 0,
   sealEpoch: 0,
   admitted: {},
-  noted: {},
+  ...nobodyNoted,
   coverageGaps: { recorded: 0, open: [] },
   noWritersContract: null,
   coveredGuardians: [],
@@ -167,11 +161,11 @@ export const writerBlockers = (context: GenerationContext): readonly SealBlocker
   contextBlockers(context).filter(({ code }) => writers.has(code));
 
 /** Custody made it, and nothing has happened in it yet (ruling 15, PROMO-04). */
-export const isNewGeneration = ({ origin, admitted, noted, coverageGaps }: GenerationContext): boolean =>
-  origin === 'native' &&
-  Object.keys(admitted).length === 0 &&
-  Object.keys(noted).length === 0 &&
-  coverageGaps.recorded === 0;
+export const isNewGeneration = (context: GenerationContext): boolean =>
+  context.origin === 'native' &&
+  Object.keys(context.admitted).length === 0 &&
+  !isAnyNoted(context) &&
+  context.coverageGaps.recorded === 0;
 
 /** Whether none of these premises is unmet. */
 export function isFreeOf(context: GenerationContext, codes: readonly SealBlocker['code'][]): boolean {
@@ -188,17 +182,26 @@ function contextBlockers(context: GenerationContext): readonly SealBlocker[] {
         detail: `${gapId} is open: what was lost may have been about this worktree; only a later boot closes it`,
       }),
     ),
-    ...Object.entries(context.noted)
-      .filter(([, noted]) => noted.run === 'active')
-      .map(
-        ([runId]): SealBlocker => ({
-          code: 'noted_run',
-          runId,
-          detail: `run ${runId} was started by somebody else and has not ended`,
-        }),
-      ),
+    ...notedBlockers(context),
     ...contractBlockers(context),
   ];
+}
+
+function notedBlockers(context: GenerationContext): SealBlocker[] {
+  const blockers = Object.keys(context.noted).map(
+    (runId): SealBlocker => ({
+      code: 'noted_run',
+      runId,
+      detail: `run ${runId} was started by somebody else and has not ended`,
+    }),
+  );
+  const beyond = unnamedIn(context);
+  if (beyond > 0)
+    blockers.push({
+      code: 'noted_run',
+      detail: `${beyond} more runs that somebody else started have not ended`,
+    });
+  return blockers;
 }
 
 function runBlockers(runId: string, { run, scopes }: AdmittedRun): SealBlocker[] {

@@ -1,6 +1,7 @@
 /** Guards and actions of the worktree generation; the chart itself stands in worktreeGeneration.ts. */
 import { assertEvent, setup } from 'xstate';
 import type { EventOf, Payload } from './events/catalogue.ts';
+import { mayBeNoted, withNoted, withSettled } from './notedRuns.ts';
 import {
   type AdmittedRun,
   type GenerationContext,
@@ -29,7 +30,7 @@ const base = setup({
     },
     isNoted: ({ context, event }) => {
       assertEvent(event, 'run.settled');
-      return context.noted[event.runId] !== undefined;
+      return mayBeNoted(context, event.runId);
     },
     scopeNew: ({ context, event }) => {
       assertEvent(event, 'scope.opened');
@@ -99,9 +100,8 @@ export const generationSetup = base.extend({
     }),
     note: base.assign(({ context, event }) => {
       assertEvent(event, 'run.noted');
-      const isKnown = context.admitted[event.runId] ?? context.noted[event.runId];
-      const run = { origin: event.origin, run: 'active' as const };
-      return isKnown ? {} : { noted: { ...context.noted, [event.runId]: run } };
+      const isAdmitted = context.admitted[event.runId] !== undefined;
+      return isAdmitted ? {} : withNoted(context, event.runId, event.origin);
     }),
     settleRun: base.assign(({ context, event }) => {
       assertEvent(event, 'run.settled');
@@ -110,10 +110,7 @@ export const generationSetup = base.extend({
     }),
     settleNoted: base.assign(({ context, event }) => {
       assertEvent(event, 'run.settled');
-      const noted = context.noted[event.runId];
-      return noted?.run === 'active'
-        ? { noted: { ...context.noted, [event.runId]: { ...noted, run: event.terminal } } }
-        : {};
+      return withSettled(context, event.runId, event.terminal);
     }),
     openScope: base.assign(({ context, event }) => {
       assertEvent(event, 'scope.opened');

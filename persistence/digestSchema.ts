@@ -33,7 +33,11 @@ export interface DigestedTable {
     | 'gate_reports'
     | 'budgets'
     | 'acceptance_reports'
-    | 'comparisons';
+    | 'comparisons'
+    | 'commit_minutes'
+    | 'recoveries'
+    | 'contradictions'
+    | 'totals';
   /** What names a row in a report, as an expression of SQL. */
   readonly name: string;
   /** In the order of the digest. */
@@ -86,6 +90,14 @@ export const digestedTables: readonly DigestedTable[] = [
     ],
   },
   { table: 'gate_reports', name: 'report_id', columns: ['report_id', 'unit_id', 'verdict', 'wall_ms', 'report'] },
+  {
+    table: 'commit_minutes',
+    name: 'minute',
+    columns: ['minute', 'attempts', 'busy', 'committed', 'longest_us', 'buckets', 'journaled'],
+  },
+  { table: 'recoveries', name: 'recovery', columns: ['wall_ms', 'who', 'elapsed_us'] },
+  { table: 'contradictions', name: 'contradiction', columns: ['prediction', 'wall_ms', 'evidence'] },
+  { table: 'totals', name: "name || ' ' || label", columns: ['name', 'label', 'value'] },
   { table: 'budgets', name: 'name', columns: ['name', 'value', 'origin', 'wall_ms', 'measured'] },
   { table: 'acceptance_reports', name: 'acceptance_report', columns: ['wall_ms', 'report'] },
   {

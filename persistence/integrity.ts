@@ -116,8 +116,36 @@ function* checkEffects({ outbox }: CheckedTables, problems: Problem[], checked: 
   }
 }
 
+/** What a gate and its budgets are measured from. */
+const measurements: ReadonlySet<DigestedTable['table']> = new Set([
+  'passes',
+  'commit_minutes',
+  'recoveries',
+  'contradictions',
+  'totals',
+  'coverage_gaps',
+]);
+
+/**
+ * The first measurement that is damaged; undefined while none is. Every one there is gets read, because one whose time is
+ * damaged is of no window any more: a gate that misses one, or reads it wrongly, may be green (PROMO-04, ruling 27).
+ */
+export function damagedMeasurement(connection: Connection): Problem | undefined {
+  const problems: Problem[] = [];
+  for (const table of digestedTables) {
+    if (!measurements.has(table.table)) continue;
+    for (const _ of checkRows({ connection }, table, problems)) if (problems.length > 0) break;
+    if (problems.length > 0) return problems[0];
+  }
+  return undefined;
+}
+
 /** Rows of the smaller tables, in slices of the order in which they lie. */
-function* checkRows({ connection }: CheckedTables, { table, name, columns }: DigestedTable, problems: Problem[]) {
+function* checkRows(
+  { connection }: Pick<CheckedTables, 'connection'>,
+  { table, name, columns }: DigestedTable,
+  problems: Problem[],
+) {
   const sql = `SELECT ${name} AS "row", digest, ${columns.join(', ')} FROM ${table} LIMIT ? OFFSET ?`;
   const page = connection.prepare(sql).raw();
   type Row = [row: string | number, digest: string, ...columns: Array<string | number | null>];

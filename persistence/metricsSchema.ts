@@ -1,7 +1,7 @@
 /**
  * Schema version 6: what is measured and stands nowhere else (METR-01): commits by the minute, how long recoveries took,
  * predictions that later evidence contradicts, and sums since the store has this schema. Passes, gaps and the journal have
- * their own tables. These are figures and no evidence, so they carry no digest.
+ * their own tables. Version 10 gives them digests, because a gate is decided on them.
  */
 export const metricsSchema = `
 CREATE TABLE commit_minutes (

@@ -8,6 +8,7 @@ import { rowDigest } from './digest.ts';
 import { digestSchema, digestsSince } from './digestSchema.ts';
 import { mappingStoreErrors, StoreError } from './errors.ts';
 import { legacySchema } from './legacySchema.ts';
+import { metricsDigestSchema } from './metricsDigestSchema.ts';
 import { metricsSchema } from './metricsSchema.ts';
 import { observeSchema } from './observeSchema.ts';
 import { promotionDigestSchema } from './promotionDigestSchema.ts';
@@ -33,6 +34,7 @@ export const migrations: readonly Migration[] = [
   { version: 7, name: 'records of other tools', sql: legacySchema },
   { version: 8, name: 'promotion', sql: promotionSchema },
   { version: 9, name: 'digests of promotion', sql: promotionDigestSchema },
+  { version: 10, name: 'digests of measurements', sql: metricsDigestSchema },
 ];
 
 const latest = (known: readonly Migration[]): number => known.at(-1)?.version ?? 0;

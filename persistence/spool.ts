@@ -4,8 +4,9 @@
  * one that is there will never come. Nothing is removed before `taken` says that it is committed elsewhere; whoever is
  * killed in between reads the same again. All calls are synchronous and bounded by what is asked for.
  */
+
+import { producerSchema } from '../machines/launcherNames.ts';
 import type { Note } from '../machines/note.ts';
-import { producerSchema } from '../machines/note.ts';
 import { type Counter, readCounter } from './spoolCounter.ts';
 import {
   namesIn,

@@ -5,7 +5,8 @@
  */
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Note, noteBytes, producerSchema } from '../machines/note.ts';
+import { producerSchema } from '../machines/launcherNames.ts';
+import { type Note, noteBytes } from '../machines/note.ts';
 import { type ReadLine, readLine } from './noteLine.ts';
 import { errnoOf, SpoolError } from './spoolError.ts';
 

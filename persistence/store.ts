@@ -12,7 +12,7 @@ import { mappingStoreErrors, StoreError, withStoreErrors } from './errors.ts';
 import { checkFilesystem, type StoreWarning } from './filesystem.ts';
 import { found, removeDraft } from './founding.ts';
 import { inodeOf, type Restored, readIdentity, type StoreIdentity } from './identity.ts';
-import { checkIntegrity, type IntegrityReport } from './integrity.ts';
+import { checkIntegrity, damagedMeasurement, type IntegrityReport, type Problem } from './integrity.ts';
 import { acquireRuntimeLock, type RuntimeLock } from './lock.ts';
 import { checkLog } from './logCheck.ts';
 import { checkSchema, type Migration, migrate, migrations } from './migrations.ts';
@@ -98,6 +98,8 @@ export interface Store extends Transactions {
   readonly commits: CommitMeter;
   /** Copies the store into a new private file. Rejects with BackupTargetError or StoreError. */
   backup(toPath: string): Promise<BackupReport>;
+  /** Of what a gate and its budgets are measured from; undefined while all of it is what was written. */
+  damagedMeasurement(): Problem | undefined;
   check(): Promise<IntegrityReport>;
   /** Closes the database, then gives up the lock. */
   close(): void;
@@ -230,6 +232,7 @@ function assemble({ connection, files, clock, lock, ...about }: Parts): Store {
       space: withStoreErrors(createSpace(connection)),
       commits,
       backup: (toPath) => backUp(connection, toPath, clock.now().wallMs),
+      damagedMeasurement: () => mappingStoreErrors(() => damagedMeasurement(connection)),
       check: () => checkIntegrity({ connection, actors, journal, outbox, meta }),
       close() {
         connection.close();

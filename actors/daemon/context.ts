@@ -6,8 +6,10 @@ import type { Observer } from '../reconcile/observer.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { LoadedConfig } from './config.ts';
 import type { EnclosingProofs } from './enclosing/service.ts';
+import type { Explainer } from './explainer.ts';
 import type { Findings } from './findings.ts';
 import type { GuardianTalk } from './guardianTalk.ts';
+import type { InspectorService } from './inspector/service.ts';
 import type { LaunchCoordinator } from './launch/coordinator.ts';
 import type { PendingLaunches } from './launch/pendingLaunches.ts';
 import type { SlotPool } from './launch/slotPool.ts';
@@ -36,6 +38,7 @@ export interface DaemonContext extends Runtime {
   readonly drains: Pick<DrainExecutor, 'shorten'>;
   readonly outputDisk: OutputDisk;
   readonly findings: Findings;
+  readonly explainer: Explainer;
   readonly guardians: GuardianTalk;
   readonly residents: ResidentService;
   readonly retention: RetentionLane;
@@ -50,6 +53,7 @@ export interface DaemonContext extends Runtime {
   readonly observer: Observer;
   readonly measuring: MeasuringService;
   readonly authority: AuthorityRecords;
+  readonly inspector: InspectorService;
   /** What was measured on this host; made anew each time. */
   readonly metrics: () => MetricsReport;
 }

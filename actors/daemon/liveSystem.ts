@@ -7,6 +7,7 @@ import { observations$ } from '../observe/streams/observations.ts';
 import { receipts$ } from '../observe/streams/receipts.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { retryPauses } from './config.ts';
+import type { inspectorMachine } from './inspector/machine.ts';
 import { createRoot, type Root } from './root.ts';
 import type { DeadlineService } from './services/deadlineService.ts';
 import type { MeasuringService } from './services/measuringService.ts';
@@ -24,6 +25,7 @@ interface Parts extends Pick<Runtime, 'adapter' | 'clock' | 'config' | 'log'> {
   readonly measuring: Pick<MeasuringService, 'onLane'>;
   readonly outputDisk: OutputDisk;
   readonly residents: Pick<ResidentService, 'look'>;
+  readonly inspector: typeof inspectorMachine;
   readonly pausedBefore: boolean;
 }
 
@@ -60,6 +62,7 @@ export function createLiveSystem(parts: Parts): Root {
           'sessionDeadline.reported',
           deadlines$({ commands$: sessionDeadlines.commands.values$, clock, graceMs: config.graceMs }),
         ),
+      inspector: parts.inspector,
       onReceipt: (event) => logged('receipt', receipts.onEvent(event)),
       onSessionDeadline: (signal) => logged('session deadline', sessionDeadlines.onSignal(signal)),
       onDeadline: (signal) => logged('deadline', deadlines.onSignal(signal)),

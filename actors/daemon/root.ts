@@ -8,6 +8,7 @@ import type { DeadlineSignal } from '../observe/streams/deadlines.ts';
 import { nothing$, type Observable } from '../observe/streams/input.ts';
 import type { LaneEvent } from '../observe/streams/observations.ts';
 import type { ReceiptEvent } from '../observe/streams/receipts.ts';
+import { inspectorMachine } from './inspector/machine.ts';
 import type { ScopeDeadline } from './services/deadlineService.ts';
 import type { DueSession } from './terminals/sessionDeadlines.ts';
 
@@ -20,6 +21,8 @@ export interface RootServices {
   readonly observations: Service<LaneEvent>;
   readonly deadlines: Service<DeadlineSignal<ScopeDeadline>>;
   readonly sessionDeadlines: Service<DeadlineSignal<DueSession>>;
+  /** Off until somebody asks for it. */
+  readonly inspector: typeof inspectorMachine;
   readonly onReceipt: (event: ReceiptEvent) => void;
   readonly onLane: (event: LaneEvent) => void;
   readonly onDeadline: (signal: DeadlineSignal<ScopeDeadline>) => void;
@@ -79,6 +82,7 @@ const base = setup({
     observationLane: unprovided<LaneEvent>(),
     deadlineService: unprovided<DeadlineSignal<ScopeDeadline>>(),
     sessionDeadlines: unprovided<DeadlineSignal<DueSession>>(),
+    inspector: inspectorMachine,
   },
   guards: {
     isPaused: ({ context }) => context.isPaused,
@@ -247,6 +251,7 @@ export const rootMachine = rootSetup.createMachine({
             { src: 'observationLane', systemId: 'observationLane' },
             { src: 'deadlineService', systemId: 'deadlineService' },
             { src: 'sessionDeadlines', systemId: 'sessionDeadlines' },
+            { src: 'inspector', systemId: 'inspector' },
           ],
           on: {
             'receipt.reported': { actions: { type: 'tellReceipt', params: ({ event }) => ({ report: event.report }) } },
@@ -276,6 +281,7 @@ export function createRoot(services: RootServices, pausedBefore: boolean): Root 
       observationLane: fromEventObservable(services.observations),
       deadlineService: fromEventObservable(services.deadlines),
       sessionDeadlines: fromEventObservable(services.sessionDeadlines),
+      inspector: services.inspector,
     },
     actions: {
       tellReceipt: (_, { report }) => services.onReceipt(report),

@@ -31,8 +31,12 @@ import { checksOver, keepContractCurrent } from './contract/verify.ts';
 import { dispatch, openStream, type ServingContext } from './dispatch.ts';
 import { registerEffects } from './effects.ts';
 import { EnclosingProofs } from './enclosing/service.ts';
+import type { Explainer } from './explainer.ts';
 import { Findings } from './findings.ts';
 import { createGuardianTalk } from './guardianTalk.ts';
+import { inspectedDaemon } from './inspector/inspected.ts';
+import type { InspectorPort } from './inspector/port.ts';
+import { InspectorService } from './inspector/service.ts';
 import { LaunchCoordinator } from './launch/coordinator.ts';
 import { type LaunchPoint, PendingLaunches } from './launch/pendingLaunches.ts';
 import { SlotPool } from './launch/slotPool.ts';
@@ -59,7 +63,8 @@ import { assertInPlace, recordPlace } from './statePlace.ts';
 import { HostLink } from './terminals/hostLink.ts';
 import { createSessionDeadlines } from './terminals/sessionDeadlines.ts';
 import { SessionService } from './terminals/sessionService.ts';
-import { spendTickets } from './tickets/revocation.ts';
+import { spendTickets, withdrawDoubtful } from './tickets/revocation.ts';
+import type { Tracing } from './tracing.ts';
 import { Exclusive } from './worker/exclusive.ts';
 import { RemoteLaunches } from './worker/remoteLaunches.ts';
 import { WorkerService } from './worker/workerService.ts';
@@ -78,6 +83,12 @@ export interface DaemonOptions {
   readonly workerProgram: string;
   /** The entry module of the thread that compares results with schemas. */
   readonly schemaWorker: string;
+  /** What `explain` answers with; made above this folder. */
+  readonly explainer: Explainer;
+  /** Follows every commit; without it nothing is traced. */
+  readonly tracing?: Tracing;
+  /** What serves the inspector's page; without it there is none. */
+  readonly inspector?: InspectorPort | undefined;
   /** Chosen by the entry module, once the installation is known (ID-04). */
   readonly adapterFor: (installationId: Store['installationId']) => LinuxAdapter;
   /** For tests: what promotion compares with budgets, instead of what was measured here in the last day. */
@@ -162,11 +173,12 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     startedMonoMs: clock.monoMs(),
     leaving: leaving.signal,
   };
+  const tracing = options.tracing?.(runtime);
   const service = servicePlace(options.env, options.service);
-  const parts = { ...runtime, loadedConfig, service, metrics: options.metrics };
-  const context = wire(parts, new PendingLaunches(failpoint), (point) => {
-    void failpoint(point);
-  });
+  const inspector = new InspectorService({ ...runtime, inspector: options.inspector });
+  const { explainer, metrics } = options;
+  const parts = { ...runtime, loadedConfig, service, explainer, inspector, metrics };
+  const context = wire(parts, new PendingLaunches(failpoint), (point) => void failpoint(point));
   watch.onChange((event) => {
     if (event.type === 'store.failed') context.outputDisk.look();
     context.root.send(event);
@@ -183,15 +195,14 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   new SpoolService(context).start();
   context.retention.start();
   context.measuring.serving();
-  void keepContractCurrent(runtime).catch((error) => {
-    if (error !== leaving.signal.reason) log.error({ error: describe(error) }, 'the contract was not verified');
-  });
+  keepContract(runtime);
   return {
     left,
     async close() {
       leaving.abort(daemonLeaving());
       await checksOver();
-      await takeDown(context, served);
+      await takeDown(context, served, () => tracing?.finish());
+      await tracing?.close();
     },
   };
 }
@@ -205,6 +216,7 @@ async function takeUp(context: DaemonContext): Promise<RecoveryCounts> {
   const recovered = await recover(context);
   context.authority.start();
   spendTickets(context);
+  withdrawDoubtful(context);
   await context.enclosing.start();
   await context.sessions.settleWithoutStatus();
   await settleRestored(context);
@@ -230,6 +242,13 @@ const hostLimits = ({ config }: LoadedConfig) => ({
   retryFirstMs: config.retryBackoffMs,
   retryLongestMs: config.retryBackoffLongestMs,
 });
+
+function keepContract(runtime: Runtime): void {
+  void keepContractCurrent(runtime).catch((error) => {
+    if (error !== runtime.leaving.reason)
+      runtime.log.error({ error: describe(error) }, 'the contract was not verified');
+  });
+}
 
 /** Whatever keeps the worker from being looked after keeps nobody else from working. */
 async function startWorkers({ workers, log }: DaemonContext): Promise<void> {
@@ -266,7 +285,10 @@ const dayMs = 86_400_000;
 
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
 function wire(
-  runtime: Runtime & Pick<DaemonContext, 'loadedConfig' | 'service'> & { readonly metrics: DaemonOptions['metrics'] },
+  runtime: Runtime &
+    Pick<DaemonContext, 'loadedConfig' | 'service' | 'explainer' | 'inspector'> & {
+      readonly metrics: DaemonOptions['metrics'];
+    },
   pendingLaunches: PendingLaunches,
   failpoint: (point: Failpoint) => void,
 ): DaemonContext {
@@ -295,6 +317,7 @@ function wire(
   const root = createLiveSystem({
     ...runtime,
     ...{ receipts, deadlines, sessionDeadlines, observation, measuring, outputDisk, residents },
+    inspector: runtime.inspector.logic,
     pausedBefore: isPausedBefore(runtime),
   });
   const enclosing = new EnclosingProofs({ ...runtime, receipts, findings });
@@ -380,6 +403,7 @@ interface Served {
 async function serve(context: ServingContext, { places, env, version, log }: DaemonOptions): Promise<Served> {
   const { startNumber, installationId } = context.store;
   const { pid } = process;
+  context.inspector.serves(inspectedDaemon(context), () => context.root.system.get('inspector'));
   const service = context.service.isServed ? context.service.unit : null;
   const api = createApi({
     hello: () => ({ protocol: 1, version, pid, startNumber, stateDir: places.stateDir, service }),
@@ -414,8 +438,13 @@ function makeKey({ places, log }: ServingContext): void {
   }
 }
 
-async function takeDown(context: DaemonContext, { server, reachability }: Served): Promise<void> {
+async function takeDown(
+  context: DaemonContext,
+  { server, reachability }: Served,
+  beforeStoreCloses: () => void,
+): Promise<void> {
   await reachability.stop();
+  await context.inspector.close();
   server.close();
   await launchesOver(context, server);
   context.ptyHostLink.close();
@@ -428,6 +457,7 @@ async function takeDown(context: DaemonContext, { server, reachability }: Served
   context.deadlines.commands.end();
   context.sessionDeadlines.commands.end();
   await context.host.close();
+  beforeStoreCloses();
   await context.slotPool.close();
   removeWorkGroup(context.workGroup);
   context.adapter.close();

@@ -75,6 +75,7 @@ function knownMark(ticket: Ticket): Mark {
 const refusals: Readonly<Partial<Record<Mark, TicketReason>>> = {
   superseded: 'superseded',
   stale: 'stale_epoch',
+  disturbed: 'disturbed',
   used: 'used',
 };
 

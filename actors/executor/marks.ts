@@ -6,7 +6,10 @@ import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf, readOwn, syncDirectory, writeWhole } from './files.ts';
 
-export const marks = ['live', 'begun', 'superseded', 'stale', 'used'] as const;
+/** `disturbed`: somebody else was noted in the worktree after its seal, so that nobody vouches for it any more. */
+export const marks = ['live', 'begun', 'superseded', 'stale', 'disturbed', 'used'] as const;
+/** Why a ticket counts no more. */
+export type Withdrawn = Extract<Mark, 'superseded' | 'stale' | 'disturbed'>;
 export type Mark = (typeof marks)[number];
 
 const largestMark = 65_536;
@@ -34,6 +37,20 @@ export function changeMark(directory: string, from: Mark, to: Mark): boolean {
   }
   syncDirectory(directory);
   return true;
+}
+
+/**
+ * Takes power from a ticket; false when its executor has the worktree already. One that has begun and taken nothing yet
+ * finds its mark changed after the move, and undoes it.
+ */
+export function withdrawMark(directory: string, to: Withdrawn, isInPlace: () => boolean): boolean {
+  if (changeMark(directory, 'live', to)) return true;
+  if (!hasMark(directory, 'begun')) return true;
+  if (!isInPlace() || !changeMark(directory, 'begun', to)) return false;
+  // Whoever moves it from now on finds the mark and undoes it; whoever was faster has looked at it before.
+  if (isInPlace()) return true;
+  changeMark(directory, to, 'begun');
+  return false;
 }
 
 export const hasMark = (directory: string, mark: Mark): boolean => existsSync(join(directory, mark));

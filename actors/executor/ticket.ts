@@ -75,6 +75,7 @@ export type TicketReason =
   | 'other_executor'
   | 'superseded'
   | 'stale_epoch'
+  | 'disturbed'
   | 'used'
   | 'expired';
 
@@ -85,6 +86,7 @@ const words: Readonly<Record<TicketReason, string>> = {
   other_executor: 'it was issued for another executor',
   superseded: 'a later ticket for the same seal has taken its place',
   stale_epoch: 'control of the worktree has changed since',
+  disturbed: 'somebody may have begun to write in the worktree since its seal',
   used: 'it was used',
   expired: 'its time is over',
 };

@@ -9,11 +9,13 @@ import type { Host } from '../host/api.ts';
 import type { Draft } from '../host/outcome.ts';
 import { everyActor } from '../runtime/actorAccess.ts';
 import { draft } from '../runtime/submission.ts';
+import type { BootClock } from './boots.ts';
+import { disturb } from './disturbed.ts';
 import type { Loss } from './ledger.ts';
 
 export interface CoverageParts {
   readonly host: Host;
-  readonly store: Pick<Store, 'coverageGaps' | 'write'>;
+  readonly store: Pick<Store, 'coverageGaps' | 'tickets' | 'write'>;
 }
 
 /** A stream of notes by one producer. */
@@ -47,9 +49,44 @@ export function gapDraft(generationId: GenerationId, gap: CoverageGap): Draft {
   return draft('coverage.gapRecorded', { to: ['worktreeGeneration', generationId], payload, by });
 }
 
-/** A note that was lost before may have been about a directory that nobody knew yet. */
-export const inheritedGaps = (store: Pick<Store, 'coverageGaps'>, generationId: GenerationId): Draft[] =>
-  store.coverageGaps.open({ limit: inheritedAtMost }).map((gap) => gapDraft(generationId, gap));
+export interface InheritingParts {
+  readonly store: Pick<Store, 'coverageGaps' | 'write'>;
+  readonly clock: Pick<BootClock, 'bootId' | 'now'>;
+}
+
+/**
+ * A note that was lost before may have been about a directory that nobody knew yet. What is beyond the first ones is told as
+ * one gap of this boot, which no earlier boot closes: it stays open for as long as any of them can.
+ */
+export function inheritedGaps({ store, clock }: InheritingParts, generationId: GenerationId): Draft[] {
+  const named = store.coverageGaps.open({ limit: inheritedAtMost });
+  const last = named.at(-1);
+  const beyond = last === undefined ? [] : [...openGaps(store, last.key)];
+  return [...named, ...(beyond.length > 0 ? [summed({ store, clock }, generationId, beyond)] : [])].map((gap) =>
+    gapDraft(generationId, gap),
+  );
+}
+
+/** The row comes first: a boot closes what is in the rows. */
+function summed(
+  { store, clock }: InheritingParts,
+  generationId: GenerationId,
+  gaps: readonly RecordedGap[],
+): CoverageGap {
+  const gap = {
+    gapId: `inherited:${generationId}`,
+    producer: 'custody',
+    kind: 'gaps_before',
+    fromWallMs: gaps.reduce((first, { fromWallMs }) => Math.min(first, fromWallMs), clock.now().wallMs),
+    toWallMs: clock.now().wallMs,
+    count: gaps.reduce((sum, { count }) => sum + count, 0),
+    bootId: clock.bootId(),
+  };
+  return store.write(() => {
+    store.coverageGaps.record(gap);
+    return store.coverageGaps.find(gap.gapId) ?? gap;
+  });
+}
 
 /** Told to the worktrees first: whoever dies in between finds the same loss again, because the row is not there. */
 export async function recordGap(
@@ -57,6 +94,7 @@ export async function recordGap(
   gap: CoverageGap,
   told: readonly GenerationId[] = observedGenerations(parts.host),
 ): Promise<void> {
+  disturb(parts, told);
   await inParts(
     parts.host,
     told.map((id) => gapDraft(id, gap)),
@@ -94,8 +132,8 @@ async function closeGap(
   store.write(() => store.coverageGaps.close(gapId, payload.evidence, wallMs));
 }
 
-export function* openGaps(store: Pick<Store, 'coverageGaps'>): Generator<RecordedGap> {
-  let after = 0;
+export function* openGaps(store: Pick<Store, 'coverageGaps'>, behind = 0): Generator<RecordedGap> {
+  let after = behind;
   for (;;) {
     const page = store.coverageGaps.open({ after, limit: atOnce });
     yield* page;

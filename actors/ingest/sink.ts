@@ -31,7 +31,7 @@ export interface NoteSink {
 }
 
 export interface StoreSinkParts extends CoverageParts {
-  readonly store: Pick<Store, 'coverageGaps' | 'write' | 'producers'>;
+  readonly store: Pick<Store, 'coverageGaps' | 'producers' | 'tickets' | 'write'>;
   readonly intake: Intake;
   readonly clock: BootClock;
 }

@@ -87,6 +87,7 @@ function created({ note, runId, placing, retryOf }: About): Draft[] {
     retryOf,
     origin: 'observed',
     gaps,
+    launcher: { producer: note.producer, run: note.run },
   } as const;
   return [
     ...(placing?.drafts ?? []),

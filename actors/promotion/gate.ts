@@ -2,6 +2,7 @@
  * The gate between the stages (PROMO-04): four dimensions, each the worst of its checks, and each check with the figure it
  * rests on. What was not measured or not tried is missing, and missing is never green.
  */
+import type { Problem } from '../../persistence/integrity.ts';
 import type { Budget } from '../../persistence/tables/budgets.ts';
 import type { GateVerdict } from '../../persistence/tables/gateReports.ts';
 import type { MetricsReport } from '../metrics/report.ts';
@@ -42,6 +43,8 @@ export interface GateEvidence {
   readonly openGaps: number;
   /** Worktrees whose records are damaged: nobody can tell of which repository they are. */
   readonly damaged: readonly string[];
+  /** What the figures are taken from, as far as it is not what was written. */
+  readonly damagedMeasurement: Pick<Problem, 'table' | 'where'> | undefined;
   readonly agreement: Agreement;
 }
 
@@ -62,6 +65,7 @@ export function gateDimensions(evidence: GateEvidence): readonly GateDimension[]
     coverage: [
       gapCheck(evidence),
       damageCheck(evidence),
+      measurementCheck(evidence),
       measuredCheck(evidence, 'unknowns'),
       seriesCheck(evidence, {
         name: 'oldest_unapplied_event_age',
@@ -235,6 +239,14 @@ function gapCheck({ openGaps, budgets }: GateEvidence): GateCheck {
     ...{ measured: openGaps, bound, unit: 'count' },
     next: verdict === 'green' ? [] : ['custody coverage'],
   });
+}
+
+function measurementCheck({ damagedMeasurement: row }: GateEvidence): GateCheck {
+  const source = 'measurements';
+  if (row === undefined)
+    return check('measurements', source, { verdict: 'green', detail: 'all are as they were written' });
+  const detail = `row ${row.where} of ${row.table} is damaged: no figure can be relied on`;
+  return check('measurements', source, { verdict: 'red', detail, next: ['custody doctor'] });
 }
 
 function damageCheck({ damaged }: GateEvidence): GateCheck {

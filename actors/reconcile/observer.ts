@@ -69,7 +69,7 @@ export function createObserver(parts: ObserverParts): Observer {
   const { installationId } = store;
   const intake = new Intake({
     ...{ host, installationId, adapter, clock },
-    placingOf: placingIn({ host, store, installationId }),
+    placingOf: placingIn({ host, store, installationId, clock }),
   });
   const sink = storeSink({ host, store, intake, clock });
   const runs = createObservedRuns(parts);

@@ -9,10 +9,12 @@ import type { GenerationId, GoalId, RepoId } from '../../machines/ids.ts';
 import type { Place } from '../../machines/note.ts';
 import { type GenerationSnapshot, placeKey } from '../../machines/worktreeGeneration.ts';
 import type { GenerationPlace } from '../../machines/worktreeGenerationBlockers.ts';
+import type { Store } from '../../persistence/store.ts';
 import type { Host } from '../host/api.ts';
 import type { Draft } from '../host/outcome.ts';
-import { everyActor, intact } from './actorAccess.ts';
+import { everyActor, intact, type Reading, resolveId } from './actorAccess.ts';
 import { gitDirectoryOf } from './locate.ts';
+import { OperatingError } from './operatingError.ts';
 import { draft } from './submission.ts';
 
 /** As it is now. Throws what stat(2) does, and `not_a_repository` where its `.git` leads nowhere. */
@@ -24,6 +26,17 @@ export const fileIdentityOf = (path: string): GenerationPlace => ({
 export const isSamePlace = (one: GenerationPlace, other: GenerationPlace): boolean =>
   isSameDirectory(one, other) && one.gitdir === other.gitdir;
 
+/** What became of the recorded directory: the same one, another one at its path, or nothing that can be read. */
+export function placeOf({ context }: GenerationSnapshot): 'same' | 'replaced' | 'missing' {
+  try {
+    return isSamePlace(fileIdentityOf(context.path), context.fsIdentity) ? 'same' : 'replaced';
+  } catch {
+    return 'missing';
+  }
+}
+
+export const isInPlace = (generation: GenerationSnapshot): boolean => placeOf(generation) === 'same';
+
 /** The living (not retired) generation of this directory, the newest should there be several; damaged records are left out. */
 export function generationAt(host: Host, place: Omit<Place, 'path'>): GenerationSnapshot | undefined {
   const link = { name: 'place', value: placeKey(place) };
@@ -32,6 +45,34 @@ export function generationAt(host: Host, place: Omit<Place, 'path'>): Generation
     if (snapshot !== 'corrupt' && isSamePlace(snapshot.context.fsIdentity, place)) found = snapshot;
   }
   return found ?? withoutLink(host, place);
+}
+
+/** By an id or the beginning of one, or as the directory that it is. Throws `not_found` (exit 3) or `ambiguous_id` (exit 2). */
+export function resolveWorktree(parts: { readonly host: Host; readonly store: Pick<Store, 'actors'> }, typed: string) {
+  if (!typed.startsWith('/')) return resolveId(parts.store, 'worktreeGeneration', typed) as GenerationId;
+  const place = identityAt(typed);
+  const found = place && generationAt(parts.host, place);
+  if (found !== undefined) return found.context.generationId;
+  const others = place === undefined ? [] : generationsIn(parts.host, place).map(({ context }) => context.generationId);
+  throw notRegistered(typed, place === undefined ? 'missing' : others);
+}
+
+/** Undefined where there is nothing. Throws `not_a_repository` (exit 13) where its `.git` leads nowhere. */
+function identityAt(path: string): GenerationPlace | undefined {
+  return statSync(path, { throwIfNoEntry: false }) === undefined ? undefined : fileIdentityOf(path);
+}
+
+function notRegistered(path: string, others: 'missing' | readonly string[]): OperatingError {
+  const named = JSON.stringify(path);
+  const steps = ['custody worktrees list --all'];
+  const message =
+    others === 'missing'
+      ? `there is no directory ${named}; a worktree that is gone is found by its id`
+      : others.length === 0
+        ? `${named} is not registered as a worktree; a path has to be its top`
+        : `${named} has another git directory now than when it was registered as ${others.join(', ')}`;
+  const next = others === 'missing' ? steps : [...steps, `custody worktrees register ${named}`];
+  return new OperatingError({ code: 'not_found', message, exitCode: 3, next });
 }
 
 /** Living generations of this directory, whatever its git directory was; as far as they are found by their link. */
@@ -46,7 +87,7 @@ export function generationsIn(host: Host, place: Omit<Place, 'path'>): readonly 
  * Other living generations of the very same directory. It is another generation with another git directory (WT-01), but
  * whoever writes in the one writes in the other.
  */
-export function* sharersOf(host: Host, { context: { generationId, fsIdentity } }: GenerationSnapshot) {
+export function* sharersOf(host: Reading, { context: { generationId, fsIdentity } }: GenerationSnapshot) {
   for (const { id, snapshot } of everyActor(host, 'worktreeGeneration', { settled: false })) {
     if (snapshot === 'corrupt' || id === generationId) continue;
     if (isSameDirectory(snapshot.context.fsIdentity, fsIdentity)) yield snapshot;

@@ -74,9 +74,9 @@ const goals: Candidates = async (client) =>
   ]);
 
 const runs: Candidates = async (client) =>
-  ((await ask(client, 'runs.list', {}))?.runs ?? []).map(({ runId, state, label }) => [
+  ((await ask(client, 'runs.list', {}))?.runs ?? []).map(({ runId, state, label, launcher }) => [
     runId,
-    `${state} ${label ?? ''}`,
+    `${state} ${launcher ?? label ?? ''}`,
   ]);
 
 const worktrees: Candidates = async (client) =>

@@ -199,7 +199,7 @@ async function readTold(option: string, file: string): Promise<Told[]> {
     if (told !== undefined) return [told];
     throw usage(`${option} ${file}: line ${index + 1} is no outcome`, [
       'each line: {"run":"R…","outcome":"running|succeeded|failed|ended|never_ran|unknown","at":"2024-05-01T12:00:00Z"}',
-      'with "producer":"shell" as well, run is the launcher\'s own name for it',
+      'run is an id, producer:run, or the launcher\'s own name with "producer":"shell" beside it',
     ]);
   });
 }

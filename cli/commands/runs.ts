@@ -12,7 +12,10 @@ import { tellTime, waitForRun } from '../wait.ts';
 import { registerExec } from './exec.ts';
 import { untilOption } from './until.ts';
 
-const runArgument = ['<run>', 'id or an unambiguous beginning of it'] as const;
+const runArgument = [
+  '<run>',
+  'id or an unambiguous beginning of it, or producer:run as its launcher calls it',
+] as const;
 
 export function registerRuns(program: Command): void {
   const runs = program.command('runs').description('launch, look at and end guarded work');

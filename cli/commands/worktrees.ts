@@ -9,6 +9,9 @@ import { predictionLines } from '../print/prediction.ts';
 import { newWorktreeLines, worktreeDecisionLines, worktreeDetailLines, worktreeLines } from '../print/worktrees.ts';
 import { registerWorktreeControl } from './worktreeControl.ts';
 
+const idOnly = ['<worktree>', 'id or an unambiguous beginning of it'] as const;
+const idOrPath = ['<worktree>', `${idOnly[1]}, or its directory, with a / or . in front`] as const;
+
 export function registerWorktrees(program: Command): void {
   const worktrees = program
     .command('worktrees')
@@ -35,7 +38,7 @@ export function registerWorktrees(program: Command): void {
     worktrees
       .command('predict')
       .description('could it be cleaned up? every fact that protects it (exit 13 if there is one); nothing is moved')
-      .argument('<worktree>', 'id or an unambiguous beginning of it')
+      .argument(...idOrPath)
       .option('--no-processes', 'do not look which processes are in it; then the answer is never yes')
       .option('--allow-unseen', 'processes of yours that cannot be looked into are counted, and do not protect')
       .option('--ignored', 'files that git ignores protect as well')
@@ -51,7 +54,7 @@ export function registerWorktrees(program: Command): void {
     const command = worktrees
       .command(verb)
       .description(description)
-      .argument('<worktree>', 'id or an unambiguous beginning of it');
+      .argument(idOnly[0], verb === 'show' ? idOrPath[1] : idOnly[1]);
     if (verb !== 'show') addRequestId(command);
     example(command.action(action(one(verb))), `custody worktrees ${verb} W7p`);
   }
@@ -68,9 +71,18 @@ interface PredictOptions {
 async function predict(invocation: Invocation, options: PredictOptions, [id = '']: readonly string[]): Promise<number> {
   const { processes, allowUnseen, ignored, limit } = options;
   invocation.output.status('looking at the worktree');
-  const answer = await invocation.call('worktrees.predict', { id, processes, allowUnseen, ignored, limitMs: limit });
+  const answer = await invocation.call('worktrees.predict', {
+    id: named(id),
+    processes,
+    allowUnseen,
+    ignored,
+    limitMs: limit,
+  });
   return invocation.output.answer(answer, predictionLines, (data) => data.blockers.map(({ code }) => code));
 }
+
+/** No id begins with a dot or has a slash. */
+const named = (typed: string): string => (/^\.|\//.test(typed) ? resolve(typed) : typed);
 
 interface AddOptions {
   readonly branch?: string;
@@ -109,7 +121,7 @@ function one(verb: 'show' | 'close' | 'seal') {
   return async (invocation: Invocation, _: unknown, [id = '']: readonly string[]): Promise<number> => {
     const answer =
       verb === 'show'
-        ? await invocation.call('worktrees.show', { id })
+        ? await invocation.call('worktrees.show', { id: named(id) })
         : await invocation.call(`worktrees.${verb}`, { id, requestId: invocation.requestId });
     const print = verb === 'show' ? worktreeDetailLines : worktreeDecisionLines;
     return invocation.output.answer(answer, print, (data) => [data.generationId]);

@@ -142,9 +142,9 @@ export const triageLines = (one: ComparingView['disagreements'][number], style: 
 const disagreementTable = (rows: ComparingView['disagreements'], style: Style): string[] =>
   table({
     heading: ['disagreement', 'run', 'ours', 'theirs', 'truth', 'verdict', ''],
-    rows: rows.map(({ comparisonId, runId, ours, theirs, truth, verdict, unsafe, triagedBy }) => [
+    rows: rows.map(({ comparisonId, runId, launcher, ours, theirs, truth, verdict, unsafe, triagedBy }) => [
       comparisonId,
-      runId,
+      launcher ? `${launcher} (${runId})` : runId,
       spaced(ours),
       spaced(theirs),
       truth === null ? null : spaced(truth),

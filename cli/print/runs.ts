@@ -16,7 +16,7 @@ export const runTable = (runs: readonly RunView[], style: Style): string[] =>
       result(run.result),
       assessment(run.scope, style),
       run.goalId,
-      run.label,
+      nameOf(run),
       news(run),
     ]),
     empty: 'no runs; try: custody runs exec GOAL -- CMD...',
@@ -39,6 +39,13 @@ export const endedLines = (run: CallResults['runs.wait'], style: Style): string[
 
 /** JSON for whatever reads the next line; the reader may be a terminal. */
 export const resultLines = ({ value }: CallResults['runs.result']): string[] => [terminalSafeJson(value)];
+
+/** What its launcher calls it comes first: that is what somebody else's lists have. */
+function nameOf({ launcher, label }: Pick<RunView, 'launcher' | 'label'>): string | null {
+  // A daemon of the version before says nothing of launchers.
+  const name = launcher ?? null;
+  return name === null || label === null || name === label ? (name ?? label) : `${name} (${label})`;
+}
 
 /** The summary, unless it is the state once more. */
 const news = ({ state, scope, summary }: RunView): string => (summary === runState(state) ? '' : more(scope, summary));
@@ -64,7 +71,8 @@ export function runDetailLines(run: RunDetailView, style: Style): string[] {
     ...fields(
       [
         ['run', { text: run.runId, paint: style.bold }],
-        ['name', run.label],
+        ['launcher', run.launcher ?? null],
+        ['name', run.label === run.launcher ? null : run.label],
         ['state', runState(run.state)],
         ['result', run.result === null ? null : result(run.result)],
         ['ended by', run.end === null ? null : `${spaced(run.end.evidence)}: ${spaced(run.end.reason)}`],

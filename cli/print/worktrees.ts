@@ -54,7 +54,9 @@ export function worktreeDetailLines(worktree: WorktreeView, style: Style): strin
     state,
     `${origin}, launched elsewhere`,
   ]);
-  const rows = [...runs, ...noted];
+  const { active = 0, ended = 0, cancelled = 0 } = worktree.notedCounts ?? {};
+  const beyond = active + ended + cancelled - noted.length;
+  const rows = [...runs, ...noted, ...(beyond > 0 ? [[`${beyond} more`, '', 'launched elsewhere']] : [])];
   return [
     ...fields(
       [

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { basisSchema } from '../basis.ts';
 import { decimalSchema, processIdentitySchema, sampledAtSchema } from '../identity.ts';
 import { generationIdSchema, goalIdSchema, repoIdSchema, runIdSchema, scopeIdSchema } from '../ids.ts';
+import { producerSchema, runNameSchema } from '../launcherNames.ts';
 import { actorName, commit, digest, reasonCode, receiptBinding, reference, requestId } from './fields.ts';
 
 /** Which attempt at which Goal a run serves; it confers no right to change the Goal (WRK-05). */
@@ -39,6 +40,8 @@ export const runEvents = {
     origin: originSchema,
     /** What was never told of a run that others launch (RUN-08); empty for one of ours. */
     gaps: z.array(reasonCode).max(8),
+    /** What its launcher calls it: a name that cannot hold a command line (PRIV-01); absent for one that no note told of. */
+    launcher: z.strictObject({ producer: producerSchema, run: runNameSchema }).optional(),
   }),
   /** What a reservation would have said, told of an observed run that was known without one. */
   'reservation.reported': z.strictObject({ label: z.string().max(200).nullable(), retryOf: runIdSchema.nullable() }),

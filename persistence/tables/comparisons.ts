@@ -37,6 +37,9 @@ export interface Triage {
   readonly note: string | null;
 }
 
+/** Agreements of one round that are kept, the newest; disagreements all count, and are bounded by whoever compares. */
+export const keptAgreements = 100_000;
+
 export interface ComparisonCount {
   readonly verdict: ComparisonVerdict;
   readonly unsafe: boolean;
@@ -60,6 +63,11 @@ export interface ComparisonsTable {
   disagreements(of: ComparingRound, limit: number): readonly Comparison[];
   /** Nothing where there is no such comparison. */
   triage(triage: Triage): void;
+  /**
+   * What was compared before the round before this one goes, and so do the oldest agreements of this one. No disagreement of
+   * a round that counts is removed: without it a gate could be green.
+   */
+  trim(of: ComparingRound): void;
   /** Reads each of the round, because a sum over damaged rows would not show it. */
   counts(of: ComparingRound): readonly ComparisonCount[];
 }
@@ -96,6 +104,13 @@ export function createComparisonsTable(connection: Connection): ComparisonsTable
     WHERE comparison_id >= ? AND comparison_id < ? AND verdict NOT IN ('agreed', 'not_comparable')
     ORDER BY comparison_id LIMIT ?`);
 
+  const dropRounds = connection.prepare(`DELETE FROM comparisons WHERE unit_id = @unitId AND round <
+    (SELECT max(round) FROM comparisons WHERE unit_id = @unitId AND round < @round)`);
+  const dropAgreements = connection.prepare(`DELETE FROM comparisons WHERE comparison_id IN
+    (SELECT comparison_id FROM comparisons WHERE unit_id = @unitId AND round = @round
+      AND verdict IN ('agreed', 'not_comparable')
+      ORDER BY compared_wall_ms DESC, comparison_id LIMIT -1 OFFSET ${keptAgreements})`);
+
   function put(comparison: Comparison): void {
     const columns = columnsOf({ ...comparison, unsafe: comparison.unsafe ? 1 : 0 });
     replace.run(...columns, rowDigest(...columns));
@@ -113,6 +128,10 @@ export function createComparisonsTable(connection: Connection): ComparisonsTable
     triage({ comparisonId, verdict, by, wallMs, note }) {
       const found = find(comparisonId);
       if (found !== undefined) put({ ...found, verdict, triagedBy: by, triagedWallMs: wallMs, note });
+    },
+    trim({ unitId, round }) {
+      dropRounds.run({ unitId, round });
+      dropAgreements.run({ unitId, round });
     },
     counts({ unitId, round }) {
       const counts = new Map<string, ComparisonCount>();

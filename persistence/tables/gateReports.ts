@@ -19,8 +19,14 @@ export interface StoredGateReport extends GateReportRow {
   readonly intact: boolean;
 }
 
+/** Reports of one repository that are kept, the newest. */
+export const keptGateReports = 200;
+
 export interface GateReportsTable {
-  /** Returns the digest. */
+  /**
+   * Returns the digest. Older reports of the repository go, unless a change of its stage or the control of a worktree cites
+   * them: evidence stays for as long as something rests on it.
+   */
   insert(row: GateReportRow): string;
   find(reportId: string): StoredGateReport | undefined;
   newest(unitId: string): StoredGateReport | undefined;
@@ -35,6 +41,10 @@ export function createGateReportsTable(connection: Connection): GateReportsTable
   const insert = connection.prepare(
     'INSERT INTO gate_reports (report_id, unit_id, verdict, wall_ms, report, digest) VALUES (?, ?, ?, ?, ?, ?)',
   );
+  const trim = connection.prepare(`DELETE FROM gate_reports WHERE unit_id = @unitId AND gate_report <=
+    (SELECT gate_report FROM gate_reports WHERE unit_id = @unitId ORDER BY gate_report DESC LIMIT 1 OFFSET ${keptGateReports})
+    AND report_id NOT IN (SELECT report_id FROM promotion_changes WHERE report_id IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM actors WHERE kind = 'worktreeGeneration' AND instr(snapshot, gate_reports.report_id) > 0)`);
   const from =
     'SELECT report_id AS reportId, unit_id AS unitId, verdict, wall_ms AS wallMs, report, digest FROM gate_reports';
   const byId = connection.prepare(`${from} WHERE report_id = ?`);
@@ -51,6 +61,7 @@ export function createGateReportsTable(connection: Connection): GateReportsTable
       const report = JSON.stringify(row.report);
       const digest = digestOf({ ...row, report });
       insert.run(row.reportId, row.unitId, row.verdict, row.wallMs, report, digest);
+      trim.run({ unitId: row.unitId });
       return digest;
     },
     find: (reportId) => stored(byId.get(reportId)),

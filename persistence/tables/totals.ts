@@ -3,6 +3,8 @@
  * process is killed (METR-01). Every change belongs into the transaction that writes what is summed.
  */
 import type { Connection } from '../connection.ts';
+import { rowDigest } from '../digest.ts';
+import { damagedRow } from '../errors.ts';
 
 export type TotalName =
   | 'commit_attempts'
@@ -22,6 +24,7 @@ export type TotalName =
   /** How many bytes of the record of refusals were counted (refusals.ts). */
   | 'refusals_seen';
 
+/** A damaged row throws StoreError `store_corrupt`: a search that goes on too far ahead finds nothing, and a gate is green. */
 export interface TotalsTable {
   of(name: TotalName): number;
   byLabel(name: TotalName): ReadonlyMap<string, number>;
@@ -29,19 +32,44 @@ export interface TotalsTable {
   set(name: TotalName, value: number): void;
 }
 
+interface Row {
+  readonly label: string;
+  readonly value: number;
+  readonly digest: string;
+}
+
 export function createTotalsTable(connection: Connection): TotalsTable {
-  const of = connection.prepare("SELECT value FROM totals WHERE name = ? AND label = ''").pluck();
-  const byLabel = connection.prepare('SELECT label, value FROM totals WHERE name = ? ORDER BY label');
-  const upsert =
-    'INSERT INTO totals (name, label, value) VALUES (?, ?, ?) ON CONFLICT (name, label) DO UPDATE SET value';
-  const add = connection.prepare(`${upsert} = value + excluded.value`);
-  const set = connection.prepare(`${upsert} = excluded.value`);
+  const from = 'SELECT label, value, digest FROM totals WHERE name = ?';
+  const one = connection.prepare(`${from} AND label = ?`);
+  const byLabel = connection.prepare(`${from} ORDER BY label`);
+  const put = connection.prepare('INSERT OR REPLACE INTO totals (name, label, value, digest) VALUES (?, ?, ?, ?)');
+
+  function intact(name: TotalName, row: unknown): Row {
+    const { label, value, digest } = row as Row;
+    if (digest !== rowDigest(name, label, value)) throw damagedRow(`total ${name} ${label}`.trim());
+    return { label, value, digest };
+  }
+
+  function of(name: TotalName, label = ''): number {
+    const row = one.get(name, label);
+    return row === undefined ? 0 : intact(name, row).value;
+  }
+
+  const set = (name: TotalName, value: number, label = ''): void =>
+    void put.run(name, label, value, rowDigest(name, label, value));
 
   return {
-    of: (name) => (of.get(name) as number | undefined) ?? 0,
+    of: (name) => of(name),
     byLabel: (name) =>
-      new Map((byLabel.all(name) as { label: string; value: number }[]).map(({ label, value }) => [label, value])),
-    add: (name, value, label = '') => void (value !== 0 && add.run(name, label, Math.round(value))),
-    set: (name, value) => void set.run(name, '', value),
+      new Map(
+        byLabel
+          .all(name)
+          .map((row) => intact(name, row))
+          .map(({ label, value }) => [label, value]),
+      ),
+    add(name, value, label = '') {
+      if (value !== 0) set(name, of(name, label) + Math.round(value), label);
+    },
+    set: (name, value) => set(name, value),
   };
 }

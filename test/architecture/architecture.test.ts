@@ -7,6 +7,7 @@ import { layerRules } from './rules/layers.ts';
 import { noteRules } from './rules/notes.ts';
 import { ownershipRules } from './rules/ownership.ts';
 import { packageRules } from './rules/package.ts';
+import { pageRules } from './rules/page.ts';
 import { planeRules } from './rules/planes.ts';
 import { platformRules } from './rules/platform.ts';
 import { purityRules } from './rules/purity.ts';
@@ -33,6 +34,7 @@ const rules: readonly Rule[] = [
   ...testRules,
   ...textRules,
   ...packageRules,
+  ...pageRules,
   ...requirementRules,
   ...writerRules,
 ];

@@ -47,7 +47,7 @@ export function madeUp(files: Readonly<Record<string, string>>): SourceFile[] {
 export const productionFolders = ['machines', 'persistence', 'pty', 'actors', 'inspect', 'cli'] as const;
 
 export function isScript(file: SourceFile): boolean {
-  return /\.(ts|mts|mjs|js)$/.test(file.path);
+  return /\.(ts|tsx|mts|mjs|js)$/.test(file.path);
 }
 
 export function isC(file: SourceFile): boolean {

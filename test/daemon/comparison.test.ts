@@ -92,7 +92,18 @@ describe('outcomes of the old system', () => {
       oursWrong: 0,
       theirsWrong: 0,
     });
+    const { runId, launcher: calledThere } = compared.disagreements[0]!;
     expect(compared.disagreements).toMatchObject([{ ours: 'ended', theirs: 'running', truth: null, unsafe: true }]);
+    expect(calledThere).toBe('shell:job-1');
+    // Its id and its whole name mean the same run.
+    const renamed = ['shell:job-1', runId].map((run) => ({ run, outcome: 'running' as const, atMs: startedMs }));
+    expect(await daemon.call('promote.compare', { path, outcomes: renamed })).toMatchObject({
+      ...{ taken: 2, unknown: [], comparison: { compared: 3 } },
+    });
+    const stranger = { producer: 'shell', run: 'job-2', outcome: 'running' as const, atMs: startedMs };
+    expect(await daemon.call('promote.compare', { path, outcomes: [stranger] })).toMatchObject({
+      unknown: ['shell:job-2'],
+    });
     const { gate } = await daemon.call('promote.show', { path });
     expect(gate.dimensions[0]!.checks).toContainEqual(
       expect.objectContaining({ check: 'undecided_unsafe', verdict: 'red', measured: 1, bound: 0 }),

@@ -32,6 +32,13 @@ describe('custody observe beside a daemon', () => {
     const { runs } = await daemon.call('runs.list', {});
     expect(runs).toMatchObject([{ mode: 'observe', state: 'bound', label: 'a job', goalId: null, scopeId: null }]);
     const { runId, generationId } = runs[0]!;
+    // Whoever launched it knows it by this name, and asks for it by it (RUN-01).
+    expect(runs[0]).toMatchObject({ launcher: 'shell:job-1' });
+    expect(await daemon.call('runs.show', { id: 'shell:job-1' })).toMatchObject({ runId });
+    expect(await daemon.refusal('runs.show', { id: 'shell:job-2' })).toMatchObject({ code: 'not_found', exitCode: 3 });
+    expect(await daemon.refusal('runs.stop', { id: 'shell:job-1' })).toMatchObject({ code: 'not_controller' });
+    const shown = await run(process.execPath, [cliProgram, 'runs', 'list'], { env });
+    expect(shown.stdout).toContain('shell:job-1 (a job)');
     expect(await daemon.call('runs.show', { id: runId })).toMatchObject({
       launcherFacts: { identity: { pid: noted.pid }, exitReport: { exitCode: 5, reporter: 'shell' } },
       derived: { state: 'bound', end: null },
@@ -42,6 +49,7 @@ describe('custody observe beside a daemon', () => {
       coverageGaps: 1,
       noted: [{ runId, state: 'active', origin: 'observed' }],
     });
+    expect(await daemon.call('worktrees.show', { id: place.path })).toMatchObject({ generationId });
     // Nobody's claim ends it; the kernel does.
     await end();
     await daemon.event({ actor: runId, type: 'process.observed' }, ({ payload }) => payload.result === 'ended');

@@ -7,8 +7,12 @@ import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { CallArguments } from '../../actors/daemon/api/contract.ts';
 import { canonicalJson } from '../../machines/canonical.ts';
+import { reserve } from '../ingest/support/notes.ts';
+import { launcher } from '../observeOnly/support/observing.ts';
 import { type TestDaemon, testDaemon } from '../support/daemon.ts';
+import { cliProgram } from '../support/daemonProcess.ts';
 import { authorityRecord, control, git, sealedGeneration, uncontrolled, watched } from './support/generations.ts';
+import { placeAt } from './support/promotion.ts';
 
 type Executor = 'custody-archive' | 'custody-remove';
 
@@ -175,6 +179,34 @@ describe('a ticket (WT-07)', () => {
     expect(refusedUse('custody-remove', `${file}.copy`)).toMatchObject({ details: { reason: 'forged' } });
     expect(existsSync(path)).toBe(true);
     expect(existsSync(join(daemon.home.repo, 'README.md'))).toBe(true);
+  });
+
+  it('counts no more once somebody else is noted in the worktree, whoever takes the note in (WT-04, INT-11)', async () => {
+    const daemon = await testDaemon().start();
+    const { generationId: id, path } = await sealedGeneration(daemon);
+    const note = launcher();
+    const first = await issue(daemon, id);
+    await daemon.call('observe.take', { notes: [note(reserve('stranger', { place: placeAt(path) }))] });
+    expect(refusedUse('custody-remove', first.file)).toMatchObject({ details: { reason: 'disturbed' } });
+    expect(await daemon.refusal('worktrees.ticket', { id, executor: 'custody-remove' })).toMatchObject({
+      code: 'seal_in_doubt',
+    });
+    expect(existsSync(path)).toBe(true);
+  });
+
+  it('is withdrawn as well by whoever observes without a daemon', async () => {
+    const daemon = await testDaemon().start();
+    const { generationId: id, path } = await sealedGeneration(daemon);
+    const { file } = await issue(daemon, id);
+    const note = launcher();
+    const notes = join(daemon.home.dir, 'notes');
+    writeFileSync(notes, `${JSON.stringify(note(reserve('stranger', { place: placeAt(path) })))}\n`);
+    await daemon.kill('SIGTERM');
+    const { PATH = '' } = process.env;
+    const env = { ...daemon.home.env, PATH, CUSTODY_HOME: daemon.home.stateDir };
+    execFileSync(process.execPath, [cliProgram, 'observe', 'ingest', notes], { env });
+    expect(refusedUse('custody-remove', file)).toMatchObject({ details: { reason: 'disturbed' } });
+    expect(existsSync(path)).toBe(true);
   });
 
   it('is stale after any change of control, and whoever has begun with one is not raced', async () => {

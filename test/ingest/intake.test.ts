@@ -25,6 +25,7 @@ describe('RUN-01, RUN-02, RUN-07: what a launcher tells in its order', () => {
       identity: { pid: job.pid, processToken: job.start, adapterEvidence: job.pidfs },
       exitReport: { exitCode: 3, signal: null, reporter: 'shell' },
       end: null,
+      launcher: { producer: 'shell', run: 'job-1' },
     });
     expect(generation?.value).toEqual({ lifecycle: 'open', authority: 'observe' });
     expect(generation?.context).toMatchObject({ origin: 'observed', controller: 'shell', path: place.path });
@@ -136,7 +137,7 @@ describe('RUN-05, RUN-08: what was not told', () => {
     } as const;
     await host.submit([draft('process.observed', { to: ['run', idOf()], payload, by: 'test' })]);
     await take([note(put())]);
-    expect(generations()[0]?.context.noted[idOf()]).toEqual({ origin: 'observed', run: 'ended' });
+    expect(generations()[0]?.context).toMatchObject({ noted: {}, notedSettled: { ended: 1 } });
   });
 });
 
@@ -223,7 +224,7 @@ describe('CONC-04, FAULT-03, FAULT-10: reordered, duplicated and dropped notes',
     const stateOf = async (notes: readonly Note[], producer: string) => {
       for (const outcome of await intake.take(notes)) expect(outcome.outcome).not.toBe('rejected');
       const { value, context } = run('job-1', producer)!;
-      const { runId: _id, generationId: _g, identity: _i, exitReport, gaps, ...rest } = context;
+      const { runId: _id, generationId: _g, identity: _i, launcher: _l, exitReport, gaps, ...rest } = context;
       const { reporter: _r, ...report } = exitReport ?? {};
       return { value, ...rest, report, gaps: [...gaps].sort(), placed: context.generationId !== null };
     };

@@ -90,7 +90,7 @@ describe('METR-01: commits', () => {
     const store = newStore();
     const beside = new Database(join(store.stateDir, 'custody.db'));
     beside.exec(`WITH RECURSIVE m (minute) AS (SELECT 1 UNION ALL SELECT minute + 1 FROM m WHERE minute < ${keptMinutes})
-      INSERT INTO commit_minutes SELECT minute, 1, 0, 1, 5, '[]', 2 FROM m`);
+      INSERT INTO commit_minutes SELECT minute, 1, 0, 1, 5, '[]', 2, '' FROM m`);
     beside.close();
     store.write(() => {
       for (const later of [1, 2, 3, 3]) store.commitMinutes.add({ minute: keptMinutes + later, ...quiet });

@@ -20,6 +20,7 @@ const report = (more: object) => usable({ ...acceptanceFixture(), ...more });
 /** Each says which dimension it is about, which check names it, and what the verdict is. */
 const worse: readonly (readonly [string, string, 'red' | 'missing', Partial<GateEvidence>])[] = [
   ['safety', 'acceptance_safety', 'missing', { acceptance: { state: 'none' } }],
+  ['coverage', 'measurements', 'red', { damagedMeasurement: { table: 'totals', where: 'commits' } }],
   ['safety', 'acceptance_safety', 'missing', { acceptance: { state: 'damaged', digest: 'd' } }],
   [
     'safety',

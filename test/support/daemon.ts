@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import type { CallArguments, CallName } from '../../actors/daemon/api/contract.ts';
 import type { CallResults } from '../../actors/daemon/api/results.ts';
 import type { ApiError, EventView, Reply, WorktreeView } from '../../actors/daemon/api/views.ts';
@@ -65,11 +65,11 @@ export class TestDaemon {
     return this;
   }
 
-  /** The containment check that `init` makes besides is made by a daemon as well, while it serves. */
+  /** A daemon that finds no contract makes the containment check itself, while it serves. */
   #initialise(): void {
     const { stateDir, env } = this.home;
     const [file, ...args] = [...this.prefix, process.execPath, cliProgram, 'init', '--state-dir', stateDir];
-    if (this.prefix.length === 0) openStore({ stateDir, clock: calendarClock, create: true }).close();
+    if (this.prefix.length === 0) makeStore(this.home);
     else execFileSync(file!, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
   }
 
@@ -175,6 +175,13 @@ export class TestDaemon {
     for await (const event of this.client.stream<EventView>('events.follow', filter)) if (matches(event)) return event;
     throw new Error(`the stream ended without ${JSON.stringify(filter)}`);
   }
+}
+
+/** A store that nobody has used yet, on a host that was looked at (hostContract.ts). */
+function makeStore({ stateDir, contract }: DaemonHome): void {
+  const store = openStore({ stateDir, clock: calendarClock, create: true });
+  if (contract === 'verified') store.write(() => store.contracts.put(inject('hostContract')));
+  store.close();
 }
 
 /** Not started yet; disposed of when the test is over. */

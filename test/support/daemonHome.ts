@@ -12,9 +12,12 @@ export interface DaemonHome {
   readonly repo: string;
   /** The daemon's whole environment. */
   readonly env: Readonly<Record<string, string>>;
+  readonly contract: 'verified' | 'unverified';
 }
 
 export interface HomeOptions {
+  /** What its store knows of the host's containment before there is a daemon; `verified` unless said. */
+  readonly contract?: 'verified' | 'unverified';
   /** Name of the state directory, below `dir`. */
   readonly name?: string;
   /** Added to the daemon's environment: parameters as `CUSTODY_…`. */
@@ -29,12 +32,12 @@ const parameters = {
   ...patientBounds,
 };
 
-export function daemonHome({ name = 'state', env = {} }: HomeOptions = {}): DaemonHome {
+export function daemonHome({ name = 'state', env = {}, contract = 'verified' }: HomeOptions = {}): DaemonHome {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'custody-daemon-')));
   const temporary = join(dir, 'tmp');
   mkdirSync(temporary);
   const own = { PATH: process.env.PATH ?? '', HOME: dir, TMPDIR: temporary, ...parameters, ...env };
-  return { dir, stateDir: join(dir, name), repo: makeRepository(join(dir, 'repository')), env: own };
+  return { dir, stateDir: join(dir, name), repo: makeRepository(join(dir, 'repository')), env: own, contract };
 }
 
 /** With one commit, and without the configuration of whoever runs the tests. */

@@ -57,6 +57,7 @@ export const audiences: { readonly [Name in CallName | StreamName]: Audience } =
   'runs.logs': 'operator',
   processes: 'operator',
   events: 'operator',
+  explain: 'operator',
   'events.follow': 'operator',
   backup: 'operator',
   'journal.checkpoint': 'operator',
@@ -87,6 +88,8 @@ export const audiences: { readonly [Name in CallName | StreamName]: Audience } =
   'promote.compare': 'operator',
   'promote.triage': 'operator',
   'acceptance.record': 'operator',
+  'inspect.open': 'operator',
+  'inspect.close': 'operator',
 };
 
 export const grantFor = (audience: Audience): Grant | undefined =>

@@ -6,8 +6,9 @@
 import { z } from 'zod';
 import { residentSchema } from '../../../machines/events/scope.ts';
 import { bootIdSchema } from '../../../machines/identity.ts';
+import { producerSchema } from '../../../machines/launcherNames.ts';
 import { legacyBatch, legacyRecordSchema, toolSchema } from '../../../machines/legacyRecord.ts';
-import { noteSchema, producerSchema, runNameSchema, streamSchema } from '../../../machines/note.ts';
+import { noteSchema, streamSchema } from '../../../machines/note.ts';
 import { stages } from '../../../persistence/tables/promotions.ts';
 import { acceptanceReportSchema } from '../../promotion/acceptanceSchema.ts';
 import { budgetNames } from '../../promotion/budgetDefinitions.ts';
@@ -17,6 +18,10 @@ import { grantable } from '../../runtime/credentials.ts';
 const id = z.string().min(1).max(64);
 const requestId = z.string().min(1).max(128).optional();
 const absolutePath = z.string().min(1).max(4096).startsWith('/');
+/** An id or the beginning of one, or `producer:run`, what its launcher calls it. */
+const runName = z.string().min(1).max(193);
+/** An id or the beginning of one, or the directory itself. */
+const worktree = z.union([id, absolutePath]);
 const durationMs = z.int().min(0).max(86_400_000);
 /** Not `z.record`, which drops a variable named `__proto__` without a word. */
 const environment = z.custom<Readonly<Record<string, string>>>(
@@ -31,7 +36,7 @@ const size = { cols: z.int().min(1).max(1_000), rows: z.int().min(1).max(1_000) 
 const controller = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'lower case letters, digits, and . _ - between');
 /** What somebody says of a run, in the words of comparison.ts; `producer` where `run` is that launcher's own name for it. */
 const told = z.strictObject({
-  run: runNameSchema,
+  run: runName,
   producer: producerSchema.optional(),
   outcome: z.enum(outcomes),
   /** Wall-clock milliseconds. */
@@ -80,7 +85,7 @@ export const callSchemas = {
     requestId,
   }),
   'worktrees.list': z.strictObject({ goalId: id.optional(), all: z.boolean().optional() }),
-  'worktrees.show': z.strictObject({ id }),
+  'worktrees.show': z.strictObject({ id: worktree }),
   'worktrees.close': z.strictObject({ id, requestId }),
   'worktrees.seal': z.strictObject({ id, requestId }),
   /** Watches a worktree that exists; nothing of it is touched. */
@@ -100,7 +105,7 @@ export const callSchemas = {
   'worktrees.retire': z.strictObject({ id, receipt: z.string().max(65_536), requestId }),
   /** Whether it could be cleaned up, as far as can be told at this moment; nothing is moved by it. */
   'worktrees.predict': z.strictObject({
-    id,
+    id: worktree,
     /** Whether processes are looked for that have to do with the directory; without it the answer is never yes. */
     processes: z.boolean().default(true),
     /** Processes of this user that nobody may look into (agents for keys, sessions of ssh) are counted and protect nothing. */
@@ -155,17 +160,17 @@ export const callSchemas = {
     goalId: id.optional(),
     limit: z.int().min(1).max(1000).default(100),
   }),
-  'runs.show': z.strictObject({ id }),
+  'runs.show': z.strictObject({ id: runName }),
   /** Returns when the run's lifecycle is terminal (`until: ended`) or its scope is proved (`until: proved`); exit 14 on time-out. */
   'runs.wait': z.strictObject({
-    id,
+    id: runName,
     until: z.enum(['ended', 'proved']).default('ended'),
     waitMs: durationMs.optional(),
   }),
   /** One captured stream, parsed as JSON; refused unless it is known to be complete. */
-  'runs.result': z.strictObject({ id, stream: z.enum(['stdout', 'stderr']).default('stdout') }),
+  'runs.result': z.strictObject({ id: runName, stream: z.enum(['stdout', 'stderr']).default('stdout') }),
   'runs.stop': z.strictObject({
-    id,
+    id: runName,
     graceMs: durationMs.optional(),
     budgetMs: durationMs.optional(),
     waitMs: durationMs.optional(),
@@ -216,6 +221,8 @@ export const callSchemas = {
   }),
   /** How the scheduling worker is replaced: `now` tries again at once what is refused, and waits for what comes of it. */
   recover: z.strictObject({ now: z.boolean().default(false), waitMs: durationMs.optional() }),
+  /** Any actor, by its id or the beginning of it. */
+  explain: z.strictObject({ id }),
   doctor: z.strictObject({}),
   config: z.strictObject({}),
   backup: z.strictObject({ to: absolutePath }),
@@ -316,6 +323,18 @@ export const callSchemas = {
   }),
   /** Keeps what an acceptance run of this very program on this host has observed (PROMO-08). */
   'acceptance.record': z.strictObject({ report: acceptanceReportSchema }),
+  /** A page on 127.0.0.1 that shows everything, and changes nothing without `control`. */
+  'inspect.open': z.strictObject({
+    /** Absent or 0: where it is already, or whichever is free. */
+    tcpPort: z.int().min(0).max(65_535).optional(),
+    control: z.boolean().default(false),
+    /** Pages of others that may read the inspection protocol. */
+    allowOrigins: z
+      .array(z.string().regex(/^https?:\/\/[^/?#\s]{1,255}$/, 'scheme://host[:port]'))
+      .max(16)
+      .default([]),
+  }),
+  'inspect.close': z.strictObject({}),
 } as const;
 
 export const streamSchemas = {
@@ -327,7 +346,7 @@ export const streamSchemas = {
   }),
   /** Lines are {stream, data: base64} … and one last {end: CaptureView[]}. With follow the end comes when the scope is proved, or (`until: ended`) after the final drain that follows the root's end. */
   'runs.logs': z.strictObject({
-    id,
+    id: runName,
     stream: z.enum(['stdout', 'stderr', 'both']).default('both'),
     follow: z.boolean().default(false),
     until: z.enum(['ended', 'proved']).default('ended'),

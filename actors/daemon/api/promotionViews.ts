@@ -45,13 +45,18 @@ export interface BudgetView {
   readonly measured: unknown;
 }
 
+export interface ComparedView extends Comparison {
+  /** What its launcher calls the run; null where nobody told. */
+  readonly launcher: string | null;
+}
+
 export interface ComparingView {
   /** Lines about runs that are not known here, or belong to another repository. */
   readonly unknown: readonly string[];
   readonly taken: number;
   readonly comparison: Agreement;
   /** Those that are not decided first; at most 100. */
-  readonly disagreements: readonly Comparison[];
+  readonly disagreements: readonly ComparedView[];
 }
 
 export interface AcceptanceView {

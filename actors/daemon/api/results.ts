@@ -1,5 +1,4 @@
 /** The data of each call's reply, by command name. */
-import type { Comparison } from '../../../persistence/tables/comparisons.ts';
 import type { LegacyAnswer } from '../../ingest/legacy/decision.ts';
 import type { TakenNote } from '../../ingest/sink.ts';
 import type { SpoolReport } from '../../ingest/takeSpool.ts';
@@ -7,9 +6,11 @@ import type { MetricsReport } from '../../metrics/report.ts';
 import type { CoverageReport } from '../../reconcile/coverage.ts';
 import type { ReconcileReport } from '../../reconcile/observer.ts';
 import type { ObserveStatus } from '../../reconcile/status.ts';
+import type { ExplainedView } from './explanationViews.ts';
 import type {
   AcceptanceView,
   BudgetView,
+  ComparedView,
   ComparingView,
   PromotionChangeView,
   PromotionView,
@@ -40,6 +41,7 @@ import type {
 } from './views.ts';
 
 export interface CallResults {
+  readonly explain: ExplainedView;
   readonly status: StatusView;
   readonly 'repos.add': RepositoryView;
   readonly 'repos.list': { readonly repositories: readonly RepositoryView[] };
@@ -150,8 +152,19 @@ export interface CallResults {
   readonly 'promote.measure': { readonly budgets: readonly BudgetView[] };
   readonly 'promote.setBudgets': { readonly budgets: readonly BudgetView[] };
   readonly 'promote.compare': ComparingView;
-  readonly 'promote.triage': Comparison;
+  readonly 'promote.triage': ComparedView;
   readonly 'acceptance.record': AcceptanceView;
+  readonly 'inspect.open': {
+    /** Counts once, and for `expiresMs`. */
+    readonly url: string;
+    readonly expiresMs: number;
+    /** For clients of the Stately inspection protocol. */
+    readonly inspectionUrl: string;
+    readonly tcpPort: number;
+    readonly control: boolean;
+    readonly wasOpen: boolean;
+  };
+  readonly 'inspect.close': { readonly closed: boolean };
 }
 
 /** Scopes by what became of them. */

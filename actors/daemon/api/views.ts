@@ -288,7 +288,10 @@ export interface WorktreeView {
     readonly scopes: Readonly<Record<string, string>>;
   }[];
   /** Runs that somebody else launched there. */
+  /** Some of the runs that others launched there; `worktrees show` has the newest 100, with those that have ended. */
   readonly noted: readonly { readonly runId: string; readonly state: string; readonly origin: string }[];
+  /** All of them. */
+  readonly notedCounts: { readonly active: number; readonly ended: number; readonly cancelled: number };
   readonly coverageGaps: number;
   readonly contract: string | null;
   /** Counts every change of the record; a decision may name the one that it was made on. */
@@ -325,6 +328,8 @@ export interface CaptureView {
 
 export interface RunView {
   readonly runId: string;
+  /** `producer:run`, what its launcher calls it; null for one of ours, and where nobody told. */
+  readonly launcher: string | null;
   readonly label: string | null;
   readonly goalId: string | null;
   readonly generationId: string | null;

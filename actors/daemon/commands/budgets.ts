@@ -1,4 +1,5 @@
 /** The figures that promotion compares with: measured on this host, or set by a person (METR-02). */
+import { damagedRow } from '../../../persistence/errors.ts';
 import type { Budget } from '../../../persistence/tables/budgets.ts';
 import { type BudgetDefinition, budgetDefinitions } from '../../promotion/budgetDefinitions.ts';
 import { budgetsFrom, type MissingSamples } from '../../promotion/budgeting.ts';
@@ -17,6 +18,8 @@ export const showBudgets = async ({ store }: Context): Promise<Shown> => ({
 
 /** All of them or none. Throws `samples_missing` (exit 13), which says how many are. */
 export async function measureBudgets(context: Context, { factor }: ParsedArguments<'promote.measure'>): Promise<Shown> {
+  const row = context.store.damagedMeasurement();
+  if (row !== undefined) throw damagedRow(`row ${row.where} of ${row.table}`);
   const found = budgetsFrom(context.metrics(), factor);
   if ('missing' in found) throw samplesMissing(found.missing);
   put(

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { isLeftToResidents } from '../../../machines/assessment.ts';
 import { isCaptureOver } from '../../../machines/ptySession.ts';
 import { IncompleteCaptureError, readCapture, requireCompleteCapture } from '../../../pty/launch/captureReading.ts';
-import { required, resolveId } from '../../runtime/actorAccess.ts';
+import { resolveRun } from '../../ingest/namedRuns.ts';
+import { required } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
@@ -24,7 +25,7 @@ export async function waitForCapturedRun(
   args: ParsedArguments<'runs.wait'>,
   signal: AbortSignal,
 ): Promise<Answer<CallResults['runs.wait']>> {
-  const runId = resolveId(context.store, 'run', args.id);
+  const runId = resolveRun(context.store, args.id);
   const ended = await waitForRun(context, { ...args, id: runId }, signal);
   const scope = rootScopeOf(context, required(context.host, 'run', runId));
   if (scope === undefined) return { ...ended, data: { ...ended.data, capture: [] } };
@@ -58,7 +59,7 @@ export async function runResult(
   context: DaemonContext,
   args: ParsedArguments<'runs.result'>,
 ): Promise<Answer<CallResults['runs.result']>> {
-  const runId = resolveId(context.store, 'run', args.id);
+  const runId = resolveRun(context.store, args.id);
   const scopeId = capturedScope(context, runId);
   const known = (await capturesOf(context, scopeId)).find(({ stream }) => stream === args.stream)!;
   const reading = await readCapture({

@@ -1,13 +1,16 @@
 /** Compares what another system says of runs with what was derived here, and records who was right (PROMO-03). */
-import type { Comparison } from '../../../persistence/tables/comparisons.ts';
+
+import { parseLauncherName } from '../../../machines/launcherNames.ts';
+import type { Comparison, ComparisonCount } from '../../../persistence/tables/comparisons.ts';
 import type { PromotionUnit } from '../../../persistence/tables/promotions.ts';
-import { runIdOf } from '../../ingest/names.ts';
+import { launcherNameOf, runsNamed } from '../../ingest/namedRuns.ts';
 import { agreementOf, derivedAt, judge, type RunOutcome, type Told, truthAt } from '../../promotion/comparison.ts';
 import { orderOf } from '../../promotion/stages.ts';
 import { intact } from '../../runtime/actorAccess.ts';
 import { derivedId } from '../../runtime/derivedIds.ts';
 import { ambiguousId, notFound, OperatingError } from '../../runtime/operatingError.ts';
 import type { ParsedArguments } from '../api/contract.ts';
+import type { ComparedView } from '../api/promotionViews.ts';
 import type { CallResults } from '../api/results.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { factsOf, type KnownRun } from '../promotion/derivedFacts.ts';
@@ -17,6 +20,23 @@ import { belongsTo, stageOf, unitAt } from '../promotion/units.ts';
 type Line = ParsedArguments<'promote.compare'>['outcomes'][number];
 
 const shownDisagreements = 100;
+/** More in one round say that two systems speak of different things; none may be dropped, because each counts. */
+const disagreementsAtMost = 10_000;
+
+const isAgreement = ({ verdict }: Pick<Comparison, 'verdict'>): boolean =>
+  verdict === 'agreed' || verdict === 'not_comparable';
+
+/** Throws `comparisons_full` (exit 13) before anything is recorded. */
+function assertRoom(counts: readonly ComparisonCount[], found: readonly Comparison[]): void {
+  const known = counts.filter((one) => !isAgreement(one)).reduce((sum, { count }) => sum + count, 0);
+  if (known + found.filter((one) => !isAgreement(one)).length <= disagreementsAtMost) return;
+  throw new OperatingError({
+    code: 'comparisons_full',
+    message: `${known} disagreements are on record; ${disagreementsAtMost} in one comparing are too many to decide anything`,
+    exitCode: 13,
+    next: ['custody promote compare', 'custody promote --to tracking', 'custody promote --to comparing'],
+  });
+}
 
 /** Without outcomes it only tells what was compared so far. Throws `stage_too_early` (exit 13). */
 export async function compareOutcomes(
@@ -33,16 +53,18 @@ export async function compareOutcomes(
     const runId = runOf(context, line);
     const facts = runId === undefined ? undefined : factsIn(context, unit, runId);
     if (runId === undefined || facts === undefined) {
-      unknown.push(line.run);
+      unknown.push(line.producer === undefined ? line.run : `${line.producer}:${line.run}`);
       return [];
     }
     return [comparisonOf({ ...of, runId, line, facts, verified: truths.get(runId), wallMs })];
   });
+  assertRoom(store.comparisons.counts(of), found);
   store.write(() => {
     for (const one of found) store.comparisons.put(withTriage(store.comparisons.find(one.comparisonId), one));
+    store.comparisons.trim(of);
   });
   const comparison = agreementOf(store.comparisons.counts(of));
-  const disagreements = store.comparisons.disagreements(of, shownDisagreements);
+  const disagreements = store.comparisons.disagreements(of, shownDisagreements).map((one) => named(context, one));
   return { data: { unknown, taken: found.length, comparison, disagreements } };
 }
 
@@ -57,11 +79,18 @@ function roundOf({ store }: DaemonContext, unit: PromotionUnit): number {
   });
 }
 
-/** An id of ours, or a launcher's own name. */
+/** An id of ours, or a launcher's own name; one that two runs go by says nothing of either. */
 function runOf({ host, store }: DaemonContext, { run, producer }: Line): string | undefined {
-  const { installationId } = store;
-  const id = producer === undefined ? run : runIdOf({ installationId, producer, run });
-  return host.versionOf('run', id) === undefined ? undefined : id;
+  const name = producer === undefined ? parseLauncherName(run) : { producer, run };
+  if (name === undefined) return host.versionOf('run', run) === undefined ? undefined : run;
+  const [only, second] = runsNamed(store, name);
+  return second === undefined ? only : undefined;
+}
+
+/** Whoever told of it knows it by this name and not by ours. */
+function named({ host }: DaemonContext, one: Comparison): ComparedView {
+  const run = intact(host, 'run', one.runId);
+  return { ...one, launcher: run === undefined || run === 'corrupt' ? null : launcherNameOf(run.context) };
 }
 
 /** Undefined for a run of another repository, one that was never placed, and one whose record is damaged. */
@@ -139,9 +168,10 @@ function withTriage(before: Comparison | undefined, now: Comparison): Comparison
  * (exit 13) where there is nothing to decide.
  */
 export async function triageDisagreement(
-  { store, clock }: DaemonContext,
+  context: DaemonContext,
   { id: typed, verdict, note }: ParsedArguments<'promote.triage'>,
-): Promise<Answer<Comparison>> {
+): Promise<Answer<ComparedView>> {
+  const { store, clock } = context;
   const found = disagreementOf(store, typed);
   const { comparisonId: id } = found;
   if (found.triagedBy === null && found.verdict !== 'undecided')
@@ -153,7 +183,7 @@ export async function triageDisagreement(
     });
   const { wallMs } = clock.now();
   store.write(() => store.comparisons.triage({ comparisonId: id, verdict, by: 'operator', wallMs, note }));
-  return { data: store.comparisons.find(id) as Comparison };
+  return { data: named(context, store.comparisons.find(id) as Comparison) };
 }
 
 function disagreementOf({ comparisons }: DaemonContext['store'], typed: string): Comparison {

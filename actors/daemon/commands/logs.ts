@@ -4,7 +4,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ScopeId } from '../../../machines/ids.ts';
 import { openCaptured } from '../../../pty/launch/captureReading.ts';
-import { required, resolveId } from '../../runtime/actorAccess.ts';
+import { resolveRun } from '../../ingest/namedRuns.ts';
+import { required } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { DaemonContext } from '../context.ts';
 import { captureViews, sessionOf } from '../views/captureView.ts';
@@ -66,7 +67,7 @@ export async function* runLogs(context: DaemonContext, args: Arguments, signal: 
 
 /** Throws `not_captured` (exit 3) for a run whose output is in nobody's files, `in_terminal` for one of a session. */
 export function capturedScope(context: DaemonContext, typed: string): ScopeId {
-  const runId = resolveId(context.store, 'run', typed);
+  const runId = resolveRun(context.store, typed);
   const scope = rootScopeOf(context, required(context.host, 'run', runId));
   const session = scope && sessionOf(context.host, scope.context.scopeId);
   if (session !== undefined) throw inTerminal(runId, session.context.sessionId);

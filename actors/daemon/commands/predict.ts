@@ -6,7 +6,8 @@
 import { realpathSync } from 'node:fs';
 import type { GenerationId } from '../../../machines/ids.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
-import { required, resolveId } from '../../runtime/actorAccess.ts';
+import { required } from '../../runtime/actorAccess.ts';
+import { resolveWorktree } from '../../runtime/generations.ts';
 import { createSequence } from '../../runtime/runtime.ts';
 import { Serial } from '../../runtime/serial.ts';
 import type { ParsedArguments } from '../api/contract.ts';
@@ -28,7 +29,7 @@ export async function predictWorktree(
   context: DaemonContext,
   args: ParsedArguments<'worktrees.predict'>,
 ): Promise<Answer<PredictionView>> {
-  const id = resolveId(context.store, 'worktreeGeneration', args.id) as GenerationId;
+  const id = resolveWorktree(context, args.id);
   const data = await perGeneration.run(id, () => predicted(context, id, args));
   return { data, exitCode: data.eligible ? 0 : 13 };
 }

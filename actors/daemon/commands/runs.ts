@@ -1,6 +1,7 @@
 /** Runs: listing, waiting and stopping. A stop names what was observed, never what was wished. */
 import { assessOwnership } from '../../../machines/assessment.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
+import { resolveRun } from '../../ingest/namedRuns.ts';
 import { everyActor, required, resolveId, warningsOf } from '../../runtime/actorAccess.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { assertAccepted, draft } from '../../runtime/submission.ts';
@@ -39,7 +40,7 @@ export async function showRun(
   context: DaemonContext,
   args: ParsedArguments<'runs.show'>,
 ): Promise<Answer<CallResults['runs.show']>> {
-  return { data: await runDetailView(context, resolveId(context.store, 'run', args.id)) };
+  return { data: await runDetailView(context, resolveRun(context.store, args.id)) };
 }
 
 /** Throws `wait_timed_out` (exit 14) or `daemon_leaving` (exit 10). A proof that cannot come without a person is said at once, with exit code 5. */
@@ -48,7 +49,7 @@ export async function waitForRun(
   args: ParsedArguments<'runs.wait'>,
   signal: AbortSignal,
 ): Promise<Answer<RunView>> {
-  const runId = resolveId(context.store, 'run', args.id);
+  const runId = resolveRun(context.store, args.id);
   const waitMs = args.waitMs ?? Number.POSITIVE_INFINITY;
   const scope = rootScopeOf(context, required(context.host, 'run', runId));
   const isGap = (snapshot: ScopeSnapshot) =>
@@ -81,7 +82,7 @@ export async function waitForRun(
 
 export async function stopRun(context: DaemonContext, args: ParsedArguments<'runs.stop'>): Promise<Answer<StopView>> {
   const { host, store, clock, config } = context;
-  const runId = resolveId(store, 'run', args.id);
+  const runId = resolveRun(store, args.id);
   const scope = rootScopeOf(context, required(host, 'run', runId));
   if (scope === undefined || scope.context.controller !== null)
     throw new OperatingError({

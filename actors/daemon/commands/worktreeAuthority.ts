@@ -148,7 +148,8 @@ function nextSteps(generationId: string, blockers: readonly { code: string; runI
   const steps = new Set<string>();
   for (const { code, runId } of blockers) {
     if (code === 'no_evidence') steps.add(`custody worktrees authority ${generationId} migrate --evidence REF`);
-    if (code === 'noted_run' && runId !== undefined) steps.add(`custody runs show ${runId}`);
+    if (code === 'noted_run')
+      steps.add(runId === undefined ? `custody worktrees show ${generationId}` : `custody runs show ${runId}`);
     if (code === 'contract_unverified') steps.add('custody contract verify');
     if (code === 'stage_too_early') steps.add('custody promote --repo PATH');
     if (code === 'coverage_gap') steps.add(`custody worktrees show ${generationId}`);

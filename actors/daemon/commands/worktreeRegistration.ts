@@ -60,7 +60,7 @@ async function register(context: DaemonContext, args: ParsedArguments<'worktrees
     by,
     eventId: key.eventId,
   });
-  const said = [...inheritedGaps(store, generationId), ...replacementsAt(host, place, by)];
+  const said = [...inheritedGaps(context, generationId), ...replacementsAt(host, place, by)];
   const drafts = [registered, ...said, ...contractDraft(store, generationId)];
   assertAccepted(await host.submit(drafts));
   await tellGeneration(context, generationId);

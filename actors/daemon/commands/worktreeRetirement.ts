@@ -5,7 +5,7 @@
 import type { GenerationId } from '../../../machines/ids.ts';
 import { type GenerationSnapshot, writerBlockersOf } from '../../../machines/worktreeGeneration.ts';
 import { required, resolveId } from '../../runtime/actorAccess.ts';
-import { observationOf } from '../../runtime/generations.ts';
+import { observationOf, placeOf } from '../../runtime/generations.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { Serial } from '../../runtime/serial.ts';
 import { assertAccepted, draft } from '../../runtime/submission.ts';
@@ -13,7 +13,7 @@ import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { TicketView, WorktreeView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
-import { assertInPlace, placeOf } from '../git/worktreeIdentity.ts';
+import { assertInPlace } from '../git/worktreeIdentity.ts';
 import { type Issued, issue, issuedBefore } from '../tickets/issue.ts';
 import { spendTickets } from '../tickets/revocation.ts';
 import { verifyReceipt } from '../tickets/verification.ts';

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { GenerationId, GoalId, RepoId } from '../../../machines/ids.ts';
 import { everyActor, required, resolveId, warningsOf } from '../../runtime/actorAccess.ts';
+import { resolveWorktree } from '../../runtime/generations.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import { assertAccepted, draft } from '../../runtime/submission.ts';
 import type { ParsedArguments } from '../api/contract.ts';
@@ -10,7 +11,7 @@ import type { WorktreeView } from '../api/views.ts';
 import type { Answer, DaemonContext } from '../context.ts';
 import { claimRepository } from '../git/authorityRecord.ts';
 import { assertMayMakeWorktrees } from '../promotion/control.ts';
-import { blockerViews, worktreeView } from '../views/worktreeView.ts';
+import { blockerViews, notedRuns, worktreeView } from '../views/worktreeView.ts';
 import { writersBeside } from '../views/writers.ts';
 import { assertController } from './controlling.ts';
 import { requestKey, reusedRequest, wasApplied } from './requestIds.ts';
@@ -111,7 +112,8 @@ export async function showWorktree(
   context: DaemonContext,
   args: ParsedArguments<'worktrees.show'>,
 ): Promise<Answer<WorktreeView>> {
-  return { data: worktreeView(context, resolveId(context.store, 'worktreeGeneration', args.id)) };
+  const id = resolveWorktree(context, args.id);
+  return { data: { ...worktreeView(context, id), noted: notedRuns(context, id) } };
 }
 
 export async function closeWorktree(

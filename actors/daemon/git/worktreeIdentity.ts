@@ -1,18 +1,7 @@
 /** Which directory a generation is: the same path made anew is another one (WT-01). */
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
-import { fileIdentityOf, isSamePlace } from '../../runtime/generations.ts';
+import { placeOf } from '../../runtime/generations.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
-
-/** What became of the recorded directory: the same one, another one at its path, or nothing that can be read. */
-export function placeOf({ context }: GenerationSnapshot): 'same' | 'replaced' | 'missing' {
-  try {
-    return isSamePlace(fileIdentityOf(context.path), context.fsIdentity) ? 'same' : 'replaced';
-  } catch {
-    return 'missing';
-  }
-}
-
-export const isInPlace = (generation: GenerationSnapshot): boolean => placeOf(generation) === 'same';
 
 /**
  * Nothing starts in a directory that is not the recorded one: git would find a repository further up and work there.

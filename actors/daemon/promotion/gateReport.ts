@@ -57,6 +57,7 @@ export function gateOf(context: GateContext, unit: PromotionUnit): Gate {
     contract,
     openGaps: store.coverageGaps.count().open,
     damaged: standing.damaged,
+    damagedMeasurement: store.damagedMeasurement(),
     agreement,
   });
   const verdict = worst(dimensions.map((one) => one.verdict));

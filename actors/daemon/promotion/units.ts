@@ -2,6 +2,7 @@
  * What a stage is of: a repository, told from others by the git directory that its worktrees share. Nothing is written there
  * to find out, and a repository that is only watched need not be registered (PROMO-02).
  */
+import { activeIn } from '../../../machines/notedRuns.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
 import type { Promotion, PromotionUnit, Stage } from '../../../persistence/tables/promotions.ts';
 import type { UnitStanding } from '../../promotion/stages.ts';
@@ -68,5 +69,5 @@ function hasProvedWork({ context }: GenerationSnapshot): boolean {
   return isSettled && runs.some(({ run, scopes }) => run === 'ended' && Object.keys(scopes).length > 0);
 }
 
-const unresolvedRuns = ({ context: { noted, admitted } }: GenerationSnapshot): number =>
-  [...Object.values(noted), ...Object.values(admitted)].filter(({ run }) => run === 'active').length;
+const unresolvedRuns = ({ context }: GenerationSnapshot): number =>
+  activeIn(context) + Object.values(context.admitted).filter(({ run }) => run === 'active').length;

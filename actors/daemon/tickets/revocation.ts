@@ -1,10 +1,12 @@
 /** How tickets cease to count. Control of a worktree does not leave past an executor that has begun: it is not raced. */
-import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
-import { changeMark, hasMark } from '../../executor/marks.ts';
+import { type GenerationSnapshot, writerBlockersOf } from '../../../machines/worktreeGeneration.ts';
+import { changeMark, type Withdrawn, withdrawMark } from '../../executor/marks.ts';
+import { withdrawDisturbed } from '../../ingest/disturbed.ts';
 import { intact } from '../../runtime/actorAccess.ts';
+import { isInPlace } from '../../runtime/generations.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { isInPlace } from '../git/worktreeIdentity.ts';
+import { writersBeside } from '../views/writers.ts';
 
 type Parts = Pick<Runtime, 'store'>;
 
@@ -27,6 +29,16 @@ export function spendTickets({ store, host, log }: Pick<Runtime, 'store' | 'host
   }
 }
 
+/** Of worktrees in which somebody may write since their seal, whoever has recorded that. */
+export function withdrawDoubtful({ store, host }: Pick<Runtime, 'store' | 'host'>): void {
+  for (const { generationId } of store.tickets.issued()) {
+    const generation = intact(host, 'worktreeGeneration', generationId);
+    if (generation === undefined || generation === 'corrupt') continue;
+    const isDoubtful = writerBlockersOf(generation).length + writersBeside(host, generation).length > 0;
+    if (isDoubtful) withdrawDisturbed(store, generation);
+  }
+}
+
 /** Throws `executor_at_work` (exit 13) where the worktree was put aside already. */
 export function revokeTickets({ store }: Parts, generation: GenerationSnapshot): void {
   const { generationId } = generation.context;
@@ -36,20 +48,13 @@ export function revokeTickets({ store }: Parts, generation: GenerationSnapshot):
   }
 }
 
-/** An executor that has begun and taken nothing yet finds its mark changed after the move, and undoes it. */
+/** Throws `executor_at_work` (exit 13). */
 export function withdraw(
   generation: GenerationSnapshot,
   { ticketId, directory }: { readonly ticketId: string; readonly directory: string },
-  to: 'stale' | 'superseded',
+  to: Withdrawn,
 ): void {
-  if (changeMark(directory, 'live', to)) return;
-  if (!hasMark(directory, 'begun')) return;
-  if (isInPlace(generation) && changeMark(directory, 'begun', to)) {
-    // Whoever moves it from now on finds the mark and undoes it; whoever was faster has looked at it before.
-    if (isInPlace(generation)) return;
-    changeMark(directory, to, 'begun');
-  }
-  throw atWork(generation, ticketId, directory);
+  if (!withdrawMark(directory, to, () => isInPlace(generation))) throw atWork(generation, ticketId, directory);
 }
 
 function atWork({ context }: GenerationSnapshot, ticketId: string, directory: string): OperatingError {

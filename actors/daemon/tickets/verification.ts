@@ -3,9 +3,9 @@ import { canonicalJson, sha256 } from '../../../machines/canonical.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
 import type { TicketRow } from '../../../persistence/tables/tickets.ts';
 import { type Receipt, receiptSchema } from '../../executor/ticket.ts';
+import { isInPlace } from '../../runtime/generations.ts';
 import { OperatingError } from '../../runtime/operatingError.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { isInPlace } from '../git/worktreeIdentity.ts';
 
 export interface Verified {
   readonly receipt: Receipt;

@@ -2,6 +2,7 @@
 import { assessOwnership } from '../../../machines/assessment.ts';
 import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { RunSnapshot } from '../../../machines/run.ts';
+import { launcherNameOf } from '../../ingest/namedRuns.ts';
 import { ScopeReceipts } from '../../observe/receipts/scope.ts';
 import { committed, intact, required } from '../../runtime/actorAccess.ts';
 import type { ReceiptView, RunDetailView, RunView } from '../api/views.ts';
@@ -42,6 +43,7 @@ export function runFacts({ host }: Pick<DaemonContext, 'host'>, runId: string, m
   const status = scope?.context.status;
   return {
     runId,
+    launcher: launcherNameOf(run.context),
     label,
     goalId: goalRef?.goalId ?? null,
     generationId,

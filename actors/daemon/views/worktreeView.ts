@@ -1,6 +1,7 @@
 /** A worktree generation as the command line shows it, and what stands between it and its seal. */
+import { activeIn } from '../../../machines/notedRuns.ts';
 import { type GenerationSnapshot, handoffBlockersOf, sealBlockersOf } from '../../../machines/worktreeGeneration.ts';
-import { required } from '../../runtime/actorAccess.ts';
+import { everyActor, required } from '../../runtime/actorAccess.ts';
 import type { BlockerView, WorktreeView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
 import { statePath } from './scopeView.ts';
@@ -24,7 +25,8 @@ export function worktreeView({ host }: Pick<DaemonContext, 'host'>, generationId
     ownershipEpoch: context.ownershipEpoch,
     sealEpoch: context.sealEpoch === 0 ? null : context.sealEpoch,
     runs: Object.entries(context.admitted).map(([runId, { run, scopes }]) => ({ runId, state: run, scopes })),
-    noted: Object.entries(context.noted).map(([runId, { run, origin }]) => ({ runId, state: run, origin })),
+    noted: Object.entries(context.noted).map(([runId, { origin }]) => ({ runId, state: 'active', origin })),
+    notedCounts: { active: activeIn(context), ...context.notedSettled },
     coverageGaps: context.coverageGaps.open.length,
     contract: context.noWritersContract
       ? `${context.noWritersContract.contract} (${context.noWritersContract.kernel})`
@@ -34,6 +36,25 @@ export function worktreeView({ host }: Pick<DaemonContext, 'host'>, generationId
     handoff: context.handoff && { to: context.handoff.to, waitsFor: handoffBlockersOf(generation) },
     pathObservation: context.pathObservation,
   };
+}
+
+const shownRuns = 100;
+
+/**
+ * The newest runs of others in this worktree, also those that have ended, from their own records: the worktree's has no more
+ * than some names and counts.
+ */
+export function notedRuns({ host }: Pick<DaemonContext, 'host'>, generationId: string): WorktreeView['noted'] {
+  const found: Array<WorktreeView['noted'][number]> = [];
+  const link = { name: 'generationId', value: generationId };
+  for (const { id: runId, snapshot } of everyActor(host, 'run', { newestFirst: true, link })) {
+    if (snapshot === 'corrupt' || snapshot.context.mode !== 'observe') continue;
+    const { lifecycle } = snapshot.value;
+    const state = lifecycle === 'ended' || lifecycle === 'cancelled' ? lifecycle : 'active';
+    found.push({ runId, state, origin: snapshot.context.origin });
+    if (found.length === shownRuns) break;
+  }
+  return found;
 }
 
 /** The blockers of a seal with, for each open scope, who holds it. */

@@ -5,8 +5,8 @@ import type { GoalId, NodeId, ScopeId } from '../../../machines/ids.ts';
 import type { RunSnapshot } from '../../../machines/run.ts';
 import type { GenerationSnapshot } from '../../../machines/worktreeGeneration.ts';
 import { everyActor, intact } from '../../runtime/actorAccess.ts';
+import { isInPlace } from '../../runtime/generations.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { isInPlace } from '../git/worktreeIdentity.ts';
 import { checkOutcome } from './checkOutcome.ts';
 import { checkOf } from './target.ts';
 

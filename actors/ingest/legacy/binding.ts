@@ -3,6 +3,7 @@ import type { GenerationId, RunId } from '../../../machines/ids.ts';
 import { intact } from '../../runtime/actorAccess.ts';
 import { draft } from '../../runtime/submission.ts';
 import { gapDraft } from '../coverage.ts';
+import { disturb } from '../disturbed.ts';
 import { strangerIn } from '../placing.ts';
 import { answered, controlledHere, type Decision, type LegacyParts, type RecordOf } from './decision.ts';
 import type { LegacySource } from './names.ts';
@@ -35,8 +36,12 @@ interface Strange {
 }
 
 /** Nobody else's run can be noted where this program is in control; it stands in the way there as a gap does (WT-04). */
-function stranger({ store, clock }: LegacyParts, { tool, runId, generationId }: Strange): Decision {
+function stranger({ store, host, clock }: LegacyParts, { tool, runId, generationId }: Strange): Decision {
   const { wallMs, bootId } = clock.now();
   const gap = { runId, producer: tool, at: { wallMs, bootId } };
-  return { id: runId, drafts: () => [gapDraft(generationId, strangerIn(store, gap))], remark: controlledHere };
+  const drafts = () => {
+    disturb({ store, host }, [generationId]);
+    return [gapDraft(generationId, strangerIn(store, gap))];
+  };
+  return { id: runId, drafts, remark: controlledHere };
 }

@@ -7,7 +7,7 @@ import { type LegacySource, legacyGenerationId } from './names.ts';
 import { by } from './telling.ts';
 
 export function decideWorktree(
-  { host, store }: LegacyParts,
+  { host, store, clock }: LegacyParts,
   source: LegacySource,
   record: RecordOf<'worktree'>,
 ): Decision {
@@ -23,6 +23,11 @@ export function decideWorktree(
     ...{ origin: 'legacy', controller: 'legacy' },
     repoId: (store.repositories.findByCommonGitDir(commonGitDir)?.repoId as RepoId | undefined) ?? null,
   });
-  const drafts = [registration, ...inheritedGaps(store, generationId), ...replacementsAt(host, place, by)];
-  return { id: generationId, drafts: () => drafts };
+  // A dry run asks for none of them, and writes nothing.
+  const drafts = () => [
+    registration,
+    ...inheritedGaps({ store, clock }, generationId),
+    ...replacementsAt(host, place, by),
+  ];
+  return { id: generationId, drafts };
 }

@@ -73,7 +73,7 @@ export function testIntake(store: Store = newStore()) {
   const clock = createSystemClock();
   const intake = new Intake({
     ...{ host, installationId, adapter, clock },
-    placingOf: placingIn({ host, store, installationId }),
+    placingOf: placingIn({ host, store, installationId, clock }),
   });
   const idOf = (run = 'job-1', producer = 'shell') => runIdOf({ installationId, producer, run });
   return {

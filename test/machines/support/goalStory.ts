@@ -45,7 +45,7 @@ const integrating: Readonly<Record<GoalSnapshot['value']['integration'], Fitting
 };
 
 /** The event that brings this Goal nearer to its end, as far as one does. */
-function nextOf(snapshot: GoalSnapshot): readonly [FittingType, object?] {
+export function nextOf(snapshot: GoalSnapshot): readonly [FittingType, object?] {
   const { context, value } = snapshot;
   if (value.convergence === 'conflicted') return ['sync.conflictResolved'];
   switch (context.status) {

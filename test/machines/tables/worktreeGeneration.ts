@@ -1,5 +1,6 @@
 /** The worktree generation (section C.3), as data. */
 
+import { isAnyNoted } from '../../../machines/notedRuns.ts';
 import { worktreeGenerationMachine } from '../../../machines/worktreeGeneration.ts';
 import type { GenerationContext } from '../../../machines/worktreeGenerationBlockers.ts';
 import {
@@ -15,7 +16,14 @@ import {
 import { inState, not, or, row, type Sample, type Table } from '../support/table.ts';
 
 /** The story has one admitted run R1 with one scope S1, one noted run N1 and one gap; X stands for anything else. */
-function factsOf({ admitted, noted, coverageGaps, coveredGuardians, origin }: GenerationContext): string[] {
+function factsOf({
+  admitted,
+  noted,
+  notedSettled,
+  coverageGaps,
+  coveredGuardians,
+  origin,
+}: GenerationContext): string[] {
   const run = admitted.R1;
   const scope = run?.scopes.S1;
   const guardian = run?.guardians.S1;
@@ -28,7 +36,8 @@ function factsOf({ admitted, noted, coverageGaps, coveredGuardians, origin }: Ge
     guardian === null ? 'S1 has no known guardian' : '',
     noted.N1 ? 'N1 noted' : '',
     noted.R1 ? 'R1 noted' : '',
-    Object.values(noted).some(({ run: state }) => state === 'active') ? 'noted run active' : '',
+    Object.keys(noted).length > 0 ? 'noted run active' : '',
+    notedSettled.ended + notedSettled.cancelled > 0 ? 'noted run settled' : '',
     coverageGaps.recorded > 0 ? 'gap on record' : '',
     coverageGaps.open.length > 0 ? 'gap open' : '',
     coveredGuardians.length > 0 ? 'contract' : '',
@@ -37,9 +46,10 @@ function factsOf({ admitted, noted, coverageGaps, coveredGuardians, origin }: Ge
 }
 
 /** One thing at a time goes wrong; combinations would multiply the situations and decide nothing new. */
-function isBeyond({ admitted, noted, coverageGaps, coveredGuardians, origin }: GenerationContext): boolean {
+function isBeyond(context: GenerationContext): boolean {
+  const { admitted, coverageGaps, coveredGuardians, origin } = context;
   const scopeGuardian = admitted.R1?.guardians.S1;
-  const isForeign = origin !== 'native' || Object.keys(noted).length > 0;
+  const isForeign = origin !== 'native' || isAnyNoted(context);
   const oddities = [
     isForeign,
     coverageGaps.recorded > 0,
@@ -47,7 +57,9 @@ function isBeyond({ admitted, noted, coverageGaps, coveredGuardians, origin }: G
     !coveredGuardians.includes(ourGuardian) && scopeGuardian !== undefined,
   ];
   return (
-    oddities.filter(Boolean).length > 1 || Object.keys(noted).length > 1 || (isForeign && scopeGuardian !== undefined)
+    oddities.filter(Boolean).length > 1 ||
+    Object.keys(context.noted).length > 1 ||
+    (isForeign && scopeGuardian !== undefined)
   );
 }
 
@@ -225,7 +237,11 @@ export const worktreeGenerationTable: Table = {
     receiptVerified: (is) => !is('unverified'),
     receiptForThisSeal: (is) => !is('for another seal'),
     newGeneration: (is) =>
-      !is('made by others') && !isKnown(is) && !is('N1 noted') && !is('R1 noted') && !is('gap on record'),
+      !is('made by others') &&
+      !isKnown(is) &&
+      !is('noted run active') &&
+      !is('noted run settled') &&
+      !is('gap on record'),
     migrationContract: (is) => !is('no evidence'),
   },
   factsOf,

@@ -30,6 +30,7 @@ export const greenEvidence = (more: Partial<GateEvidence> = {}): GateEvidence =>
   contract: 'full',
   openGaps: 0,
   damaged: [],
+  damagedMeasurement: undefined,
   agreement: agreed,
   ...more,
 });

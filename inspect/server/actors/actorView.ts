@@ -1,0 +1,76 @@
+/** Everything about one actor: where it stands, what leads on, what it rests on, and who else has to do with it. */
+
+import type { InspectedDaemon } from '../../../actors/daemon/inspector/port.ts';
+import { eventViews } from '../../../actors/daemon/views/eventView.ts';
+import { intact } from '../../../actors/runtime/actorAccess.ts';
+import type { ActorKind } from '../../../machines/ids.ts';
+import { definitions } from '../../../machines/registry.ts';
+import { explainInDaemon } from '../../explain/daemonExplainer.ts';
+import { notHere, Refusal } from '../access/refusal.ts';
+import type { ActorAnswer, Explanation, JournalAnswer } from '../contract.ts';
+import { refusals } from '../contract.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import { evidenceOf } from './evidence.ts';
+import type { Histories } from './history.ts';
+import { linksOf } from './links.ts';
+import { reachOf, snapshotView } from './moment.ts';
+
+export interface ActorParts {
+  readonly daemon: InspectedDaemon;
+  readonly fleet: Fleet;
+  readonly histories: Histories;
+}
+
+export interface Address {
+  readonly kind: ActorKind;
+  readonly id: string;
+}
+
+const shownEvents = 100;
+
+/** Throws a Refusal where there is none, and `record_corrupt` for a record that cannot be trusted. */
+export async function actorAnswer({ daemon, fleet, histories }: ActorParts, address: Address): Promise<ActorAnswer> {
+  const { host } = daemon;
+  const { kind, id } = address;
+  const snapshot = intact(host, kind, id);
+  if (snapshot === undefined) throw notHere(`${kind} ${id}`);
+  const explanation = await explanationOf(daemon, address);
+  if (snapshot === 'corrupt') throw new Refusal(refusals.corrupt, explanation.what, ['custody doctor']);
+  const history = await histories.of(kind, id);
+  const row = fleet.row(kind, id);
+  if (history === undefined || row === undefined) throw notHere(`${kind} ${id}`);
+  const { version, structuralHash, plane } = definitions[kind];
+  const context = snapshot.context as unknown as Readonly<Record<string, unknown>>;
+  return {
+    ...snapshotView(kind, snapshot),
+    kind,
+    id,
+    row,
+    version: host.versionOf(kind, id) ?? 0,
+    position: row.position,
+    definition: { version, structuralHash, plane },
+    explanation,
+    links: linksOf(host, address, context),
+    evidence: evidenceOf(kind, context),
+    journal: journalOf(daemon, address, { limit: shownEvents }),
+    reach: reachOf(history),
+  };
+}
+
+/** Throws a Refusal where there is no such actor. */
+async function explanationOf(daemon: InspectedDaemon, { kind, id }: Address): Promise<Explanation> {
+  const explanation = await explainInDaemon(daemon, { kind, id });
+  if (explanation === undefined) throw notHere(`${kind} ${id}`);
+  return explanation;
+}
+
+/** Newest first. */
+export function journalOf(
+  { store }: Pick<InspectedDaemon, 'store'>,
+  actor: Address,
+  { before, limit }: { readonly before?: number | undefined; readonly limit: number },
+): JournalAnswer {
+  const after = before === undefined ? {} : { after: before };
+  const events = eventViews(store.journal.page({ actor, newestFirst: true, limit, ...after }));
+  return { events, before: events.length < limit ? null : (events.at(-1)?.position ?? null) };
+}

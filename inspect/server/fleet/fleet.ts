@@ -1,0 +1,122 @@
+/**
+ * A line for every actor, kept up with every commit, so that ten thousand of them are an answer and not ten thousand reads.
+ * It is read in once, in slices between which everybody else works; what was committed meanwhile is newer than what is read.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CommitRecord } from '../../../actors/host/outcome.ts';
+import type { ActorKind } from '../../../machines/ids.ts';
+import { definitions } from '../../../machines/registry.ts';
+import type { Store } from '../../../persistence/store.ts';
+import type { ActorRow as StoredRow } from '../../../persistence/tables/actors.ts';
+import type { ActorRow } from '../contract.ts';
+import { corruptRow, rowOf } from './row.ts';
+
+/** Rows of one slice: each is hashed and parsed, some 60 µs. */
+const sliceRows = 64;
+/** More than this are not shown at once; those that are over for longest are left out. */
+const mostRows = 50_000;
+
+export const keyOf = ({ kind, id }: { readonly kind: string; readonly id: string }): string => `${kind}/${id}`;
+
+type Tables = Pick<Store, 'actors' | 'journal'>;
+
+export class Fleet {
+  readonly #store: Tables;
+  readonly #rows = new Map<string, ActorRow>();
+  #isComplete = false;
+  #isClosed = false;
+  #omitted = 0;
+  readonly ready: Promise<void>;
+
+  constructor(store: Tables) {
+    this.#store = store;
+    this.ready = this.#readIn();
+  }
+
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** Actors that are over, and left out. */
+  get omitted(): number {
+    return this.#omitted;
+  }
+
+  get rows(): Iterable<ActorRow> {
+    return this.#rows.values();
+  }
+
+  row(kind: string, id: string): ActorRow | undefined {
+    return this.#rows.get(keyOf({ kind, id }));
+  }
+
+  ofGoal(goalId: string): ActorRow[] {
+    return [...this.#rows.values()].filter((row) => row.goalId === goalId);
+  }
+
+  /** The line of an actor as a commit has left it. */
+  take({ actor, position, version, after }: Pick<CommitRecord, 'actor' | 'position' | 'version' | 'after'>): ActorRow {
+    const kind = actor.kind as ActorKind;
+    const definition = definitions[kind];
+    const row = this.#withGoal(
+      rowOf({
+        kind,
+        id: actor.id,
+        version,
+        position,
+        settled: definition.isSettled(after),
+        released: definition.isReleased(after),
+        value: after.value,
+        context: after.context as Readonly<Record<string, unknown>>,
+      }),
+      after.context as Readonly<Record<string, unknown>>,
+    );
+    this.#rows.set(keyOf(actor), row);
+    return row;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** A session names its run and the run names the Goal. */
+  #withGoal(row: ActorRow, { runId }: Readonly<Record<string, unknown>>): ActorRow {
+    if (row.kind !== 'ptySession' || typeof runId !== 'string') return row;
+    const run = this.row('run', runId);
+    return run === undefined ? row : { ...row, goalId: run.goalId, label: run.label ?? row.label };
+  }
+
+  async #readIn(): Promise<void> {
+    // The newest are what people look for; what is older than all of these and over is counted.
+    const { actors } = this.#store;
+    const skipTo = actors.lastKey() - mostRows;
+    for (let after = 0; !this.#isClosed; ) {
+      const slice = actors.inspect(after, sliceRows);
+      for (const stored of slice) {
+        if (stored.key <= skipTo && stored.settled && stored.released) this.#omitted += 1;
+        else this.#read(stored);
+      }
+      const last = slice.at(-1);
+      if (last === undefined) break;
+      after = last.key;
+      await nextTurn();
+    }
+    this.#isComplete = true;
+  }
+
+  #read(stored: StoredRow & { readonly intact: boolean }): void {
+    if (!Object.hasOwn(definitions, stored.kind)) return;
+    const { key, id, version, settled, released, intact, snapshot } = stored;
+    const kind = stored.kind as ActorKind;
+    const known = this.row(kind, id);
+    if (known !== undefined && known.version >= version) return;
+    const position = this.#store.journal.newestOf(key, 1);
+    if (!intact) {
+      this.#rows.set(keyOf(stored), corruptRow({ kind, id, version, position }));
+      return;
+    }
+    const { value, context } = JSON.parse(snapshot);
+    const row = rowOf({ kind, id, version, position, settled, released, value, context });
+    this.#rows.set(keyOf(stored), this.#withGoal(row, context));
+  }
+}

@@ -1,0 +1,68 @@
+/** An actor as one line among ten thousand, from its own record alone. */
+import type { ActorKind } from '../../../machines/ids.ts';
+import type { ActorRow } from '../contract.ts';
+import { leafPaths, waitOf } from './paths.ts';
+
+export interface RowSource {
+  readonly kind: ActorKind;
+  readonly id: string;
+  readonly version: number;
+  readonly position: number;
+  readonly settled: boolean;
+  readonly released: boolean;
+  readonly value: unknown;
+  readonly context: Readonly<Record<string, unknown>>;
+}
+
+/** Nobody reads more of it in a list. */
+const longestLabel = 200;
+
+export function rowOf({ value, context, settled, released, ...source }: RowSource): ActorRow {
+  const { kind, id, position, version } = source;
+  const state = leafPaths(value);
+  return {
+    kind,
+    id,
+    state,
+    status: released && settled ? 'released' : settled ? 'settled' : 'active',
+    label: labelOf(kind, context),
+    goalId: goalOf(kind, id, context),
+    position,
+    version,
+    waits: released && settled ? null : waitOf(kind, state),
+  };
+}
+
+export const corruptRow = ({
+  kind,
+  id,
+  version,
+  position,
+}: Pick<RowSource, 'kind' | 'id' | 'version' | 'position'>): ActorRow => ({
+  ...{ kind, id, version, position },
+  ...{ state: [], status: 'corrupt', label: null, goalId: null },
+  waits: 'Its record does not match its digest; nothing is concluded from it.',
+});
+
+/** The field of the record that people know it by. */
+const labels: Readonly<Record<ActorKind, string>> = {
+  goal: 'title',
+  run: 'label',
+  worktreeGeneration: 'path',
+  executionScope: 'purpose',
+  ptySession: 'runId',
+  workerIncarnation: 'incarnationId',
+  recoveryFence: 'reason',
+};
+
+function labelOf(kind: ActorKind, context: Readonly<Record<string, unknown>>): string | null {
+  const label = context[labels[kind]];
+  return typeof label === 'string' && label !== '' ? label.slice(0, longestLabel) : null;
+}
+
+function goalOf(kind: ActorKind, id: string, context: Readonly<Record<string, unknown>>): string | null {
+  if (kind === 'goal') return id;
+  const { goalRef } = context as { readonly goalRef?: { readonly goalId?: unknown } | null };
+  const goalId = kind === 'run' ? goalRef?.goalId : context.goalId;
+  return typeof goalId === 'string' ? goalId : null;
+}

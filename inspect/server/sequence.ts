@@ -1,0 +1,88 @@
+/** Who said what to whom, out of the journal: over a range of positions, for everybody, one actor, or all of a Goal. */
+import type { InspectedDaemon } from '../../actors/daemon/inspector/port.ts';
+import type { HostedEnvelope } from '../../actors/host/outcome.ts';
+import type { JournalEntry } from '../../persistence/tables/journal.ts';
+import type { Address } from './actors/actorView.ts';
+import type { Message, Party, SequenceAnswer } from './contract.ts';
+import { type Fleet, keyOf } from './fleet/fleet.ts';
+import { messageOf, Positions } from './updates/messages.ts';
+
+export interface SequenceRange {
+  /** Behind this position; without it, and without `before`, the newest. */
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
+  readonly limit: number;
+  readonly actor?: Address | undefined;
+  readonly goalId?: string | undefined;
+}
+
+interface Parts {
+  readonly daemon: Pick<InspectedDaemon, 'store' | 'host'>;
+  readonly fleet: Fleet;
+}
+
+/** Actors of one Goal that are read together. */
+const mostActors = 500;
+
+export function sequenceOf(parts: Parts, range: SequenceRange): SequenceAnswer {
+  const found = entriesOf(parts, range);
+  const isForward = range.after !== undefined;
+  // One more than was asked for tells whether there is more on that side.
+  const more = found.length > range.limit;
+  const entries = more ? (isForward ? found.slice(0, range.limit) : found.slice(1)) : found;
+  const [from, to] = [entries.at(0)?.position ?? range.after ?? 0, entries.at(-1)?.position ?? range.after ?? 0];
+  const messages = messagesOf(parts, entries);
+  return {
+    parties: partiesOf(parts, messages),
+    messages,
+    from,
+    to,
+    moreBefore: isForward ? (range.after as number) > 0 : more,
+    moreAfter: isForward ? more : range.before !== undefined,
+  };
+}
+
+/** Oldest first, at most one more than the limit. */
+function entriesOf({ daemon: { store }, fleet }: Parts, range: SequenceRange): readonly JournalEntry[] {
+  const { after, before, actor, goalId } = range;
+  const limit = range.limit + 1;
+  const page = (of: Address | undefined): readonly JournalEntry[] => {
+    const filter = of === undefined ? { limit } : { actor: of, limit };
+    if (after !== undefined) return store.journal.page({ ...filter, after });
+    const from = before === undefined ? {} : { after: before };
+    return store.journal.page({ ...filter, newestFirst: true, ...from }).toReversed();
+  };
+  const all =
+    goalId === undefined
+      ? page(actor)
+      : fleet
+          .ofGoal(goalId)
+          .slice(-mostActors)
+          .flatMap((row) => page(row))
+          .sort((one, other) => one.position - other.position);
+  const shown = after !== undefined ? all.slice(0, limit) : all.slice(-limit);
+  return after !== undefined && before !== undefined ? shown.filter(({ position }) => position < before) : shown;
+}
+
+function messagesOf({ daemon: { host } }: Parts, entries: readonly JournalEntry[]): Message[] {
+  const positions = new Positions(Number.POSITIVE_INFINITY);
+  const positionOf = (eventId: string, actor: string | undefined): number | undefined =>
+    positions.of(eventId, actor) ??
+    host.applied(eventId).find((one) => actor === undefined || keyOf(one.actor) === actor)?.position;
+  return entries.flatMap((entry) => {
+    if (!entry.intact) return [];
+    positions.note(entry.eventId, keyOf(entry.actor), entry.position);
+    const { position, outcome } = entry;
+    return [messageOf({ position, outcome, envelope: entry.envelope as HostedEnvelope, state: null }, positionOf)];
+  });
+}
+
+function partiesOf({ fleet }: Parts, messages: readonly Message[]): Party[] {
+  const keys = new Set(messages.flatMap(({ from, to }) => [from, to]));
+  return [...keys].map((key) => {
+    const actor = !key.startsWith('producer:');
+    const [kind = '', ...rest] = key.replace(/^producer:/, '').split('/');
+    const id = rest.join('/');
+    return { key, kind, id, actor, label: actor ? (fleet.row(kind, id)?.label ?? null) : null };
+  });
+}

@@ -1,0 +1,56 @@
+import type { ActorAnswer, ActorRow } from '../../server/contract.ts';
+import { Controls } from '../control/controls.tsx';
+import { StateBadges } from '../shell/badge.tsx';
+import { hrefOf } from '../shell/route.ts';
+import { kindWord } from '../text/kinds.ts';
+import { visible } from '../text/visible.ts';
+
+interface ActorHeadProps {
+  readonly kind: string;
+  readonly id: string;
+  readonly row: ActorRow | undefined;
+  readonly answer: ActorAnswer | undefined;
+  /** As shown: of now or of the past. */
+  readonly state: readonly string[];
+  readonly version: number | undefined;
+}
+
+export function ActorHead({ kind, id, row, answer, state, version }: ActorHeadProps) {
+  const label = row?.label ?? answer?.row.label ?? null;
+  return (
+    <header class="actor-head">
+      <nav class="crumbs" aria-label="Where this is">
+        <a href={hrefOf(['fleet'])}>Fleet</a>
+        <span aria-hidden="true"> / </span>
+        <a href={hrefOf(['fleet'], { kind })}>{kindWord(kind)}</a>
+      </nav>
+      <h1>
+        {label === null || label === '' ? <span class="mono">{visible(id)}</span> : visible(label)}
+        {label !== null && label !== '' && <span class="mono faint id">{visible(id)}</span>}
+      </h1>
+      <div class="actor-facts">
+        <StateBadges states={state} />
+        {version !== undefined && <span class="faint" data-version={version}>{`version ${version}`}</span>}
+        {answer !== undefined && (
+          <span class="faint" title={answer.definition.structuralHash}>{`chart v${answer.definition.version}`}</span>
+        )}
+        <span class="links">
+          {answer?.links.map((link) => (
+            <a
+              key={`${link.relation} ${link.id}`}
+              href={hrefOf(['actor', link.kind, link.id])}
+              title={visible(link.id)}
+            >
+              {visible(link.relation)}
+            </a>
+          ))}
+          <a href={hrefOf(['sequence'], { kind, id })}>messages</a>
+          {kind === 'executionScope' && <a href={hrefOf(['processes', id])}>processes</a>}
+          {kind === 'ptySession' && <a href={hrefOf(['terminal', id])}>terminal</a>}
+          {kind === 'goal' && <a href={hrefOf(['timeline', id])}>timeline</a>}
+        </span>
+        {row !== undefined && <Controls row={row} />}
+      </div>
+    </header>
+  );
+}

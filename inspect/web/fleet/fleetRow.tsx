@@ -1,0 +1,55 @@
+import { keyOf } from '../data/fleet.ts';
+import { hrefOf } from '../shell/route.ts';
+import { kinds } from '../text/kinds.ts';
+import { signOf } from '../text/tone.ts';
+import { inWords, visible } from '../text/visible.ts';
+import type { Judged } from './selection.ts';
+
+interface FleetRowProps {
+  readonly judged: Judged;
+  readonly index: number;
+  readonly selected: boolean;
+  readonly select: (key: string) => void;
+}
+
+/** Regions whose state says nothing as long as nothing is wrong. */
+const quiet = /^(integration\.idle|convergence\.converged|exitReport\.absent|termination\.idle|scope\.unsettled)$/;
+
+export function FleetRow({ judged: { row, tone }, index, selected, select }: FleetRowProps) {
+  const key = keyOf(row);
+  const states = row.state.filter((state) => !quiet.test(state));
+  return (
+    <div
+      id={`row-${key}`}
+      role="row"
+      aria-rowindex={index + 1}
+      aria-selected={selected}
+      class={`fleet-row tone-${tone}`}
+      data-actor={key}
+      data-state={row.state.join(' ')}
+      data-version={row.version}
+      onPointerDown={() => select(key)}
+    >
+      <span role="gridcell" class="cell-sign sign" title={row.status}>
+        {signOf[tone]}
+      </span>
+      <span role="gridcell" class="cell-kind">
+        {kinds[row.kind].one}
+      </span>
+      <span role="gridcell" class="cell-label">
+        <a href={hrefOf(['actor', row.kind, row.id])} tabIndex={-1}>
+          {row.label === null || row.label === '' ? <span class="faint">no name</span> : visible(row.label)}
+        </a>
+      </span>
+      <span role="gridcell" class="cell-id mono">
+        {visible(row.id)}
+      </span>
+      <span role="gridcell" class="cell-state">
+        {states.map((state) => visible(inWords(state.split('.').at(-1) ?? state))).join(' · ')}
+      </span>
+      <span role="gridcell" class="cell-waits">
+        {row.status === 'corrupt' ? 'its record does not match its digest' : visible(row.waits ?? '')}
+      </span>
+    </div>
+  );
+}

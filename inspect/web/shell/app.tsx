@@ -1,0 +1,97 @@
+import { ActorView } from '../actor/actorView.tsx';
+import { overview } from '../data/fleet.ts';
+import { access, denial } from '../data/server.ts';
+import { loadError, retryNow } from '../data/updates.ts';
+import { FleetView } from '../fleet/fleetView.tsx';
+import { ProcessesView } from '../processes/processesView.tsx';
+import { SequenceView } from '../sequence/sequenceView.tsx';
+import { TerminalView } from '../terminal/terminalView.tsx';
+import { visible } from '../text/visible.ts';
+import { TimelineView } from '../timeline/timelineView.tsx';
+import { Header } from './header.tsx';
+import { Help, helpOpen } from './help.tsx';
+import { type KeyBinding, useKeys } from './keyboard.ts';
+import { Empty, Failure, Loading } from './notice.tsx';
+import { go, hrefOf, route } from './route.ts';
+import { toggleTheme } from './theme.ts';
+import { views } from './views.ts';
+
+const pageKeys: readonly KeyBinding[] = [
+  ...views.map(({ name, label, key }) => ({
+    keys: [`g ${key}`],
+    does: `go to ${label}`,
+    run: () => {
+      go([name]);
+      return undefined;
+    },
+  })),
+  {
+    keys: ['d'],
+    does: 'dark or light',
+    run: () => {
+      toggleTheme();
+      return undefined;
+    },
+  },
+  {
+    keys: ['?'],
+    does: 'this help',
+    run: () => {
+      helpOpen.value = true;
+      return undefined;
+    },
+  },
+];
+
+export function App() {
+  useKeys(pageKeys);
+  if (access.value === 'denied') return <Denied />;
+  return (
+    <>
+      <Header />
+      <main id="main" tabIndex={-1}>
+        <View />
+      </main>
+      <Help />
+    </>
+  );
+}
+
+function View() {
+  const { place } = route.value;
+  const [name = 'fleet', first, second] = place;
+  if (overview.value === undefined) {
+    if (loadError.value !== undefined) return <Failure error={new Error(loadError.value)} retry={retryNow} />;
+    return <Loading what="the fleet" />;
+  }
+  if (name === 'fleet') return <FleetView />;
+  if (name === 'actor' && first !== undefined && second !== undefined)
+    return <ActorView key={`${first}/${second}`} kind={first} id={second} />;
+  if (name === 'sequence') return <SequenceView />;
+  if (name === 'processes') return <ProcessesView scopeId={first} />;
+  if (name === 'terminal') return <TerminalView sessionId={first} />;
+  if (name === 'timeline') return <TimelineView goalId={first} />;
+  return (
+    <Empty title="There is no such view.">
+      <p>
+        <a href={hrefOf(['fleet'])}>Back to the fleet</a>
+      </p>
+    </Empty>
+  );
+}
+
+function Denied() {
+  return (
+    <main id="main" class="denied">
+      <h1>Custody</h1>
+      <div class="notice" role="alert" data-notice="denied">
+        <p class="notice-title">This tab is not let in.</p>
+        {denial.value !== '' && <p>{visible(denial.value)}</p>}
+        <p>Every link counts once. For a new one run</p>
+        <p>
+          <code>custody inspect</code>
+        </p>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,82 @@
+import type { Bar } from '../../server/contract.ts';
+import { hrefOf } from '../shell/route.ts';
+import { dateTime, duration } from '../text/quantity.ts';
+import { signOf, type Tone, toneOfState, toneRank } from '../text/tone.ts';
+import { inWords, visible } from '../text/visible.ts';
+import { placeIn, type Span } from './scale.ts';
+
+interface BarRowProps {
+  /** One after the other; at least one. */
+  readonly bars: readonly Bar[];
+  readonly span: Span;
+  readonly nowMs: number;
+}
+
+export function BarRow({ bars, span, nowMs }: BarRowProps) {
+  const last = bars.at(-1)!;
+  const tone = toneOfBar(last);
+  const lasted = duration(bars.reduce((sum, bar) => sum + (bar.toMs ?? nowMs) - bar.fromMs, 0));
+  const lasting = last.toMs === null;
+  const words = `${stateWords(last)}, ${lasted}${lasting ? ' so far' : ''}`;
+  const name = last.label.split('/').at(-1) ?? last.label;
+  return (
+    <li class={`bar-row tone-${tone}`} data-bar={last.key} data-lasting={lasting}>
+      <p class="bar-words" title={visible(last.label)}>
+        <span class="sign" aria-hidden="true">
+          {signOf[tone]}
+        </span>
+        {last.actor === null ? (
+          <span>{visible(name)}</span>
+        ) : (
+          <a href={hrefOf(['actor', last.actor.kind, last.actor.id], { at: pastOf(last) })}>{visible(inWords(name))}</a>
+        )}
+        <span class="faint">{visible(words)}</span>
+        {last.reason !== null && <span class="reason">{visible(last.reason)}</span>}
+      </p>
+      <div class="bar-ground">
+        {bars.map((bar) => (
+          <Segment key={bar.key} bar={bar} span={span} nowMs={nowMs} />
+        ))}
+      </div>
+    </li>
+  );
+}
+
+function Segment({ bar, span, nowMs }: { readonly bar: Bar; readonly span: Span; readonly nowMs: number }) {
+  const left = placeIn(span, bar.fromMs);
+  const width = placeIn(span, bar.toMs ?? nowMs) - left;
+  const lasted = duration((bar.toMs ?? nowMs) - bar.fromMs);
+  const words = visible(
+    [`${stateWords(bar)}, ${lasted} from ${dateTime(bar.fromMs)}`, bar.reason].filter(Boolean).join('. '),
+  );
+  return (
+    <span
+      class={`bar tone-${toneOfBar(bar)} ${bar.toMs === null ? 'lasting' : ''}`}
+      role="img"
+      aria-label={words}
+      title={words}
+      style={{ left: `${left * 100}%`, width: `max(3px, ${width * 100}%)` }}
+    />
+  );
+}
+
+/** A parallel chart has a state for each region; what each of them is called, without its region. */
+const leavesOf = ({ state }: Bar): readonly string[] => state.split(', ');
+
+function stateWords(bar: Bar): string {
+  return leavesOf(bar)
+    .filter((leaf) => !/(absent|idle)$/.test(leaf) || leavesOf(bar).length === 1)
+    .map((leaf) => inWords(leaf.split('.').at(-1) ?? leaf))
+    .join(', ');
+}
+
+function toneOfBar(bar: Bar): Tone {
+  if (bar.lane === 'wait') return bar.toMs === null ? 'waiting' : 'idle';
+  const tones = leavesOf(bar).map(toneOfState);
+  const worst = tones.sort((a, b) => toneRank[a] - toneRank[b])[0] ?? 'idle';
+  if (bar.lane === 'worktree' && worst === 'live') return 'idle';
+  return worst === 'live' && bar.toMs !== null ? 'done' : worst;
+}
+
+/** What is over is opened where it ended, what lasts as it is. */
+const pastOf = ({ toPosition }: Bar): string | undefined => toPosition?.toString();

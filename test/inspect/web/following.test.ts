@@ -1,0 +1,95 @@
+/** A Goal from its beginning to its end, watched while it moves, and looked at again afterwards. */
+import { expect, it } from 'vitest';
+import { testDaemon } from '../../support/daemon.ts';
+import { enter, expectQuiet, goTo, sharedBrowser } from './support/browser.ts';
+import { openInspector, order, storyDaemonCommand } from './support/story.ts';
+
+const browser = sharedBrowser();
+
+const lit = (state: string) => `[data-state-id="goal.${state}"][data-active=true]`;
+
+it('follows a running Goal to done, and travels back through its life', async () => {
+  const daemon = await testDaemon().start(storyDaemonCommand());
+  const { goalId } = await daemon.goal();
+  const url = await openInspector(daemon);
+  const watched = await browser.open();
+  const { page } = watched;
+  await enter(watched, url);
+
+  // In the fleet: the row changes by itself.
+  const row = page.locator(`[data-actor="goal/${goalId}"]`);
+  await row.and(page.locator('[data-state~="workflow.active.todo"]')).waitFor();
+  await order(daemon, { advance: goalId, until: 'plan' });
+  await row.and(page.locator('[data-state~="workflow.active.executing.plan"]')).waitFor();
+
+  // In its chart: what is lit moves, and the transition that was taken is shown.
+  await row.locator('a').click();
+  await page.locator(lit('workflow.active.executing.plan')).waitFor();
+  await order(daemon, { advance: goalId, until: 'implement' });
+  await page.locator(lit('workflow.active.executing.implement')).waitFor();
+  await page
+    .locator('[data-transition-id^="goal.workflow.active.executing.plan#step.advanced#"][data-taken=true]')
+    .waitFor();
+  expect(await page.locator(lit('workflow.active.executing.plan')).count()).toBe(0);
+
+  await order(daemon, { advance: goalId, until: 'done' });
+  await page.locator(lit('workflow.done')).waitFor();
+  await page.locator('[data-explanation]').waitFor();
+
+  // The past: said clearly, with the chart and the context of then.
+  await page.keyboard.press('Home');
+  await page.locator('[data-past-position]').waitFor();
+  expect(await page.locator('[data-past-position]').textContent()).toContain('You look at the past');
+  await page.locator(lit('workflow.active.backlog')).waitFor();
+  expect(await page.locator(lit('workflow.done')).count()).toBe(0);
+  const addressed = page.url();
+  await page.keyboard.press('ArrowRight');
+  await page.locator(lit('workflow.active.todo')).waitFor();
+  await page.getByRole('tab', { name: 'Change' }).click();
+  await page.locator('[data-path="status"]').waitFor();
+  expect(await page.locator('[data-path="status"] .was').textContent()).toContain('backlog');
+  expect(await page.locator('[data-path="status"] .is').textContent()).toContain('todo');
+
+  // A place of the past can be handed on, and is the same for who opens it.
+  await page.goto(addressed);
+  await page.reload();
+  await page.locator(lit('workflow.active.backlog')).waitFor();
+  await page.keyboard.press('Escape');
+  await page.locator(lit('workflow.done')).waitFor();
+  expect(await page.locator('[data-past-position]').count()).toBe(0);
+
+  expectQuiet(watched, url);
+});
+
+it('shows the messages of a Goal as they happen, and its life as bars', async () => {
+  const daemon = await testDaemon().start(storyDaemonCommand());
+  const { goalId, generationId } = await daemon.goal();
+  const url = await openInspector(daemon);
+  const watched = await browser.open();
+  const { page } = watched;
+  await enter(watched, url);
+  await goTo(page, `#/sequence?goal=${goalId}`);
+  await page.locator('[data-type="goal.created"]').waitFor();
+  await order(daemon, { advance: goalId, until: 'quality' });
+  // The newest stays in sight.
+  await page.locator('[data-type="step.advanced"]').last().waitFor();
+  await page.locator('[data-type="step.advanced"]').last().click();
+  await page.getByRole('region', { name: 'The selected message' }).getByRole('link').last().click();
+  await page.locator(lit('workflow.active.executing.quality')).waitFor();
+
+  await goTo(page, `#/timeline/${goalId}`);
+  await page.locator('.lane-step [data-bar]').first().waitFor();
+  const steps = page.locator('.lane-step [data-bar]');
+  const last = steps.last();
+  expect(await last.textContent()).toContain('quality');
+  expect(await last.getAttribute('data-lasting')).toBe('true');
+  await page
+    .locator('.lane-worktree')
+    .getByText(generationId)
+    .or(page.locator('.lane-worktree [data-bar]'))
+    .first()
+    .waitFor();
+  await order(daemon, { advance: goalId, until: 'governance' });
+  await steps.getByRole('link', { name: 'governance' }).waitFor();
+  expectQuiet(watched, url);
+});

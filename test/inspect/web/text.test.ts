@@ -1,0 +1,120 @@
+/** What the page decides without a browser. */
+import { describe, expect, it } from 'vitest';
+import { printable } from '../../../cli/print/escape.ts';
+import type { ActorRow } from '../../../inspect/server/contract.ts';
+import { differences } from '../../../inspect/web/actor/difference.ts';
+import { activeIn } from '../../../inspect/web/chart/placedChart.ts';
+import { selectRows } from '../../../inspect/web/fleet/selection.ts';
+import { parseRecording } from '../../../inspect/web/terminal/recording.ts';
+import { duration, playTime, size } from '../../../inspect/web/text/quantity.ts';
+import { toneOf } from '../../../inspect/web/text/tone.ts';
+import { inWords, visible, visibleLines } from '../../../inspect/web/text/visible.ts';
+import { placeIn, spanOf, ticksOf } from '../../../inspect/web/timeline/scale.ts';
+
+const row = (id: string, rest: Partial<ActorRow> = {}): ActorRow => ({
+  kind: 'run',
+  id,
+  state: ['lifecycle.bound', 'exitReport.absent'],
+  status: 'active',
+  label: null,
+  goalId: null,
+  position: 1,
+  version: 1,
+  waits: null,
+  ...rest,
+});
+
+describe('text of others', () => {
+  it.each(['plain', 'a\u001b[31mb', 'a\u202eb', '\u0000\u007f\u009b', 'tab\tline\nend', 'e\u200dmoji', '\ud800'])(
+    'is made visible as the command line does it: %j',
+    (text) => expect(visible(text)).toBe(printable(text)),
+  );
+
+  it('keeps lines and tabs where they are meant', () => {
+    expect(visibleLines('a\tb\n\u001bc')).toBe('a\tb\n\\x1bc');
+  });
+
+  it('reads codes as words', () => {
+    expect(inWords('own_receipt')).toBe('own receipt');
+    expect(inWords('notReleased')).toBe('not released');
+  });
+});
+
+describe('the fleet', () => {
+  const wanted = { text: '', kind: '', tone: '', sort: 'attention' };
+  const unsure = row('b', { state: ['lifecycle.reserved.unresolved'] });
+  const over = row('a', { state: ['lifecycle.ended'], status: 'settled', position: 9 });
+  const corrupt = row('c', { status: 'corrupt', state: [] });
+
+  it('puts first what needs somebody', () => {
+    const order = (sort: string) =>
+      selectRows([over, unsure, corrupt], { ...wanted, sort }).map(({ row: { id } }) => id);
+    expect(order('attention')).toEqual(['c', 'b', 'a']);
+    expect(order('newest')).toEqual(['a', 'b', 'c']);
+  });
+
+  it('finds rows in which every word occurs, in any case', () => {
+    const rows = [row('R1', { label: 'Nightly Build' }), row('R2', { label: 'nightly' })];
+    expect(selectRows(rows, { ...wanted, text: ' build NIGHT ' }).map(({ row: { id } }) => id)).toEqual(['R1']);
+  });
+
+  it.each([
+    ['executionScope', ['coverage.live', 'workload.running', 'termination.idle'], 'live'],
+    ['executionScope', ['coverage.live', 'workload.finished', 'termination.stalled'], 'bad'],
+    ['executionScope', ['coverage.exitedProved', 'workload.finished', 'termination.settled'], 'done'],
+    ['executionScope', ['coverage.unverified.gap', 'workload.running', 'termination.idle'], 'warn'],
+    ['worktreeGeneration', ['lifecycle.open', 'authority.managed'], 'idle'],
+    ['workerIncarnation', ['ownershipUnverified'], 'warn'],
+    ['ptySession', ['workload.running.needsInput', 'capture.capturing', 'scope.unsettled'], 'waiting'],
+    ['goal', ['workflow.active.executing.plan', 'integration.idle', 'convergence.converged'], 'live'],
+  ] as const)('takes %s in %j as %s', (kind, state, tone) => {
+    expect(toneOf(row('x', { kind, state }))).toBe(tone);
+  });
+});
+
+it('lights the parents of what is active', () => {
+  expect([...activeIn('run', ['lifecycle.reserved.pending'])]).toEqual([
+    'run',
+    'run.lifecycle',
+    'run.lifecycle.reserved',
+    'run.lifecycle.reserved.pending',
+  ]);
+});
+
+it('names the paths at which two contexts differ', () => {
+  expect(differences({ a: 1, b: { c: [1, 2] }, d: null }, { a: 1, b: { c: [1, 3] }, e: 0 })).toEqual([
+    { path: ['b', 'c', '1'], before: 2, after: 3 },
+    { path: ['d'], before: null, after: undefined },
+    { path: ['e'], before: undefined, after: 0 },
+  ]);
+});
+
+it('reads a recording, and leaves out what it does not know', () => {
+  const text = ['{"version":2,"width":100,"height":30}', '[0.5,"o","a"]', '[1,"x","?"]', '[2,"r","80x24"]', ''].join(
+    '\n',
+  );
+  expect(parseRecording(text)).toEqual({
+    cols: 100,
+    rows: 30,
+    durationMs: 2_000,
+    events: [
+      { timeMs: 500, kind: 'output', data: 'a' },
+      { timeMs: 2_000, kind: 'resize', data: '80x24' },
+    ],
+  });
+  expect(() => parseRecording('{"version":3}')).toThrow();
+});
+
+it('puts instants on an axis', () => {
+  const span = spanOf([{ fromMs: 10_000, toMs: null }], 70_000);
+  expect(span).toEqual({ fromMs: 10_000, toMs: 70_000 });
+  expect(placeIn(span, 40_000)).toBe(0.5);
+  expect(placeIn(span, 0)).toBe(0);
+  expect(ticksOf(span, 6)).toEqual([10_000, 20_000, 30_000, 40_000, 50_000, 60_000, 70_000]);
+});
+
+it('says quantities shortly', () => {
+  expect([duration(340), duration(61_000), duration(3_600_000)]).toEqual(['340 ms', '1 min 01 s', '1 h 00 min']);
+  expect([playTime(61_000), playTime(3_661_000)]).toEqual(['1:01', '1:01:01']);
+  expect([size(12), size(1_536)]).toEqual(['12 B', '1.5 KiB']);
+});
