@@ -10,7 +10,6 @@ import { usage } from '../failure.ts';
 import { example } from '../globalOptions.ts';
 import { type Invocation, localAnswer } from '../invocation.ts';
 import { line } from '../print/escape.ts';
-import { machineLines, machineListLines } from '../print/machines.ts';
 
 /** As in `actorKinds` and in the table of formats, which would load much to declare a command. A test holds them to those. */
 export const machineKinds = [
@@ -64,6 +63,7 @@ export function registerMachines(program: Command): void {
 async function list({ output }: Invocation): Promise<number> {
   const { definitions } = await import('../../machines/registry.ts');
   const { chartOf } = await import('../../inspect/diagrams/chart.ts');
+  const { machineListLines } = await import('../print/machines.ts');
   const machines = Object.values(definitions).map((definition) => ({
     ...chartOf(definition),
     plane: definition.plane,
@@ -74,6 +74,7 @@ async function list({ output }: Invocation): Promise<number> {
 async function show({ output }: Invocation, _: unknown, [kind]: readonly string[]): Promise<number> {
   const { definitions } = await import('../../machines/registry.ts');
   const { chartOf } = await import('../../inspect/diagrams/chart.ts');
+  const { machineLines } = await import('../print/machines.ts');
   const chart = chartOf(definitions[kind as ActorKind]);
   return output.answer(localAnswer('machines.show', { chart }), machineLines);
 }

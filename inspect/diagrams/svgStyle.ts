@@ -78,6 +78,8 @@ const rules = [
   '.ring,.rule{fill:none;stroke:var(--border)}',
   '.rule{stroke-width:.8}',
   '.active>.state{fill:var(--lit);stroke:var(--litBorder);stroke-width:2}',
+  // What lies within says where the actor is; around it a border is enough.
+  '.active>.compound,.active>.region{fill:var(--within)}',
   '.line{fill:none;stroke:var(--line);stroke-width:1.2;stroke-linejoin:round}',
   '.default{stroke-dasharray:3 3}',
   '.dot,.head,.fork{fill:var(--line)}',
