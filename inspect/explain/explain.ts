@@ -52,8 +52,7 @@ function explained(source: ExplainSource, { kind, id, snapshot }: Found): Explan
   const next = waysOn(definitions[kind].machine, snapshot).map((way) => answerOf(kind, way));
   const about = abouts[kind]({ source, id, snapshot, next } as never);
   const what = [about.what, ...descriptionsOf(snapshot)].join(' ');
-  const helps: readonly string[] = about.helps;
-  const unblocks = about.waitsFor.length === 0 ? [] : unblockings(helps, next);
+  const unblocks = about.waitsFor.length === 0 ? [] : unblockings(about, next);
   const last = lastOf(source, kind, id);
   const waits = about.waitsFor.length === 0 ? [nothing(kind, snapshot)] : about.waitsFor;
   return {
@@ -70,7 +69,7 @@ function explained(source: ExplainSource, { kind, id, snapshot }: Found): Explan
       what,
       ...waits,
       ...(about.facts ?? []),
-      ...blocked(helps, next),
+      ...blocked(about.wants ?? [], next),
       ...unblocks.map((one) => one.sentence),
       last?.sentence ?? 'Nothing of it is in the journal any more.',
     ],
@@ -106,8 +105,13 @@ const condition = (kind: ActorKind, open: readonly string[]): string =>
 const targetOf = ({ target }: AnyTransitionDefinition): string | null => target?.[0]?.id ?? null;
 
 /** What the present state would take of that which helps: each event once, in the order in which it helps. */
-function unblockings(helps: readonly string[], next: readonly GuardAnswer[]): readonly Unblocking[] {
-  const open = new Set(next.filter(({ answer }) => answer !== false).map(({ event }) => event));
+function unblockings({ helps, notes = [] }: About, next: readonly GuardAnswer[]): readonly Unblocking[] {
+  const noted: readonly string[] = notes;
+  const open = new Set(
+    next
+      .filter(({ event, answer, target }) => answer !== false && (target !== null || noted.includes(event)))
+      .map(({ event }) => event),
+  );
   return helps
     .filter((event) => open.has(event))
     .map((event) => {
@@ -116,9 +120,9 @@ function unblockings(helps: readonly string[], next: readonly GuardAnswer[]): re
     });
 }
 
-/** Of that which helps, what the guards refuse whatever it brings. */
-function blocked(helps: readonly string[], next: readonly GuardAnswer[]): readonly string[] {
-  return helps.flatMap((event) => {
+/** Of that which is wanted, what the guards refuse whatever it brings. */
+function blocked(wants: readonly string[], next: readonly GuardAnswer[]): readonly string[] {
+  return wants.flatMap((event) => {
     const ways = next.filter((way) => way.event === event);
     const isRefused = ways.length > 0 && ways.every(({ answer }) => answer === false);
     const first = ways.find(({ refused }) => refused.length > 0);

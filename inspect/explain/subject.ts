@@ -20,6 +20,10 @@ export interface About {
   readonly waitsFor: readonly string[];
   /** Events that would bring it on from here, most useful first; those that the state does not take are left out. */
   readonly helps: readonly EventType[];
+  /** Of these, the ones that help by being noted; the others only where they lead somewhere. */
+  readonly notes?: readonly EventType[];
+  /** Events that somebody expects to be taken here, so that a guard that refuses them is news. */
+  readonly wants?: readonly EventType[];
   /** What else a person should know: facts on record that no event waits for. */
   readonly facts?: readonly string[];
 }

@@ -17,6 +17,7 @@ export function aboutFence(fence: Fence): About {
       'recovery.started',
       'recovery.retry',
     ],
+    wants: ['replacement.launched'],
     facts: facts(fence),
   };
 }

@@ -24,23 +24,43 @@ export function aboutGeneration(generation: Generation): About {
     what: `Worktree ${id}${serves} is the directory ${quoted(path)}${on}; ${control}.`,
     waitsFor: waits(generation),
     helps: helpsOf(snapshot),
+    notes: ['run.settled', 'scope.settled', 'coverage.gapClosed', 'contract.verified'],
+    wants: wantedIn(snapshot),
     facts: facts(snapshot),
   };
 }
 
+type Helping = About['helps'][number];
+
+/** What would take each blocker away. */
+const remedies: Readonly<Partial<Record<SealBlocker['code'], Helping>>> = {
+  not_closed: 'admission.closed',
+  run_active: 'run.settled',
+  noted_run: 'run.settled',
+  scope_unproved: 'scope.settled',
+  coverage_gap: 'coverage.gapClosed',
+  contract_unverified: 'contract.verified',
+  contract_covers_other_guardian: 'contract.verified',
+};
+
 function helpsOf(snapshot: GenerationSnapshot): About['helps'] {
   if (snapshot.matches({ lifecycle: 'sealed' })) return ['retirement.receiptVerified', 'authority.handedOff'];
+  const blockers = [...sealBlockersOf(snapshot), ...migrationBlockersOf(snapshot)];
+  const helping = blockers.flatMap(({ code }) => remedies[code] ?? []);
   return [
-    'run.settled',
-    'scope.settled',
-    'coverage.gapClosed',
-    'contract.verified',
-    'admission.closed',
-    'seal.requested',
-    'authority.granted',
-    'authority.migrated',
-    'authority.handedOff',
+    ...new Set<Helping>([
+      ...helping,
+      'seal.requested',
+      'authority.granted',
+      'authority.migrated',
+      'authority.handedOff',
+    ]),
   ];
+}
+
+function wantedIn(snapshot: GenerationSnapshot): About['helps'] {
+  if (snapshot.matches({ authority: 'observe' })) return ['authority.migrated'];
+  return snapshot.matches({ lifecycle: 'closing' }) ? ['seal.requested', 'authority.handedOff'] : [];
 }
 
 function waits(generation: Generation): readonly string[] {

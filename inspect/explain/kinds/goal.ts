@@ -18,8 +18,20 @@ export function aboutGoal(goal: Goal): About {
     what: `Goal ${id}, ${quoted(title)}, is in ${status} (occurrence ${occurrence.n}, Round ${round}, revision ${revision}) and assigned to node ${nodeId}.`,
     waitsFor: [...ofOutcomes(snapshot), ...(snapshot.hasTag('terminal') ? [] : ofWork(goal))],
     helps: snapshot.matches({ convergence: 'conflicted' }) ? ['sync.conflictResolved', ...progress] : progress,
+    notes: snapshot.matches({ workflow: { active: 'executing' } })
+      ? ['claim.recorded', 'receipt.recorded', 'sideEffect.finished']
+      : ['claim.recorded', 'sideEffect.finished'],
+    wants: wantedIn(context),
     facts: factsOf(context),
   };
+}
+
+function wantedIn({ status }: GoalContext): About['wants'] & object {
+  if (status === 'backlog') return ['goal.queued'];
+  if (status === 'review') return ['review.accepted'];
+  if (status === 'governance')
+    return ['integration.leased', 'integration.begun', 'publication.started', 'step.advanced'];
+  return ['step.advanced'];
 }
 
 const progress = [

@@ -28,6 +28,8 @@ export function aboutRun(run: Run): About {
       'reservation.reported',
       'run.placed',
     ],
+    notes: ['reservation.reported', 'run.placed'],
+    wants: run.snapshot.hasTag('terminal') ? [] : ['identity.bound', 'admission.cancelled'],
     facts: facts(run),
   };
 }

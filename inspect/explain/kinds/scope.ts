@@ -21,20 +21,20 @@ export function aboutScope(scope: Scope): About {
   return {
     what: `Scope ${id}${serves}${inside}${whose} ${verdictInWords(assessment)}.`,
     waitsFor: isOver ? [] : [...ofTree(scope, assessment), ...ofEnding(scope)],
-    helps: [
-      'launch.prepared',
-      'guardian.attached',
-      'launch.releaseCommitted',
-      'launch.abandoned',
-      'launch.notStarted',
-      ...proofs,
-      'guardian.observed',
-      'end.assumed',
-      'drain.quiesced',
-      'drain.signalled',
-    ],
+    helps: helpsOf(scope, assessment),
+    wants: assessment.state === 'unverified' ? [...proofs, 'end.assumed'] : launching,
     facts: facts(scope, assessment),
   };
+}
+
+const launching = ['launch.prepared', 'guardian.attached', 'launch.releaseCommitted'] as const;
+
+function helpsOf({ snapshot }: Scope, assessment: Assessed): About['helps'] {
+  const ending = ['drain.quiesced', 'drain.signalled'] as const;
+  if (assessment.state === 'unverified')
+    return [...proofs, 'guardian.observed', 'launch.abandoned', 'end.assumed', ...ending];
+  if (snapshot.matches({ coverage: 'live' })) return ['guardian.exitReceipt', 'boot.epochEnded', ...ending];
+  return [...launching, 'launch.abandoned', 'launch.notStarted', ...proofs, ...ending];
 }
 
 type Assessed = ReturnType<typeof assessOwnership>;

@@ -1,6 +1,9 @@
 /** A daemon that sends its spans to a collector on this machine, over real HTTP. */
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { Exporter } from '../../../inspect/traces/exporter.ts';
 import { SmallProvider } from '../../../inspect/traces/provider.ts';
@@ -87,4 +90,18 @@ it('sends batches of a bounded size, in order', async () => {
   await exporter.close();
   expect(posted.map((one) => spansIn([one]).length)).toEqual([512, 488]);
   expect(spansIn(posted).map(({ name }) => name)).toEqual(Array.from({ length: 1_000 }, (_, n) => `s${n}`));
+});
+
+it('leaves a provider in place that was registered before the program, and sends nothing elsewhere then', async () => {
+  const { posted, url } = await collector();
+  const required = fileURLToPath(new URL('fixtures/provider.cjs', import.meta.url));
+  const env = { NODE_OPTIONS: `--require=${required}`, OTEL_EXPORTER_OTLP_ENDPOINT: url };
+  const daemon = await testDaemon({ env }).start();
+  const { goalId } = await daemon.goal();
+  await daemon.call('goals.cancel', { id: goalId });
+  await daemon.kill('SIGTERM');
+  const names = readFileSync(join(daemon.home.dir, 'tmp', 'spans'), 'utf8').split('\n');
+  expect(names).toContain('custody.goal');
+  expect(names).toContain('custody.commit');
+  expect(posted).toEqual([]);
 });
