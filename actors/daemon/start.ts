@@ -1,10 +1,7 @@
 /** Builds a daemon out of its parts, in the order in which they may trust each other, and takes it down again. */
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import type { Logger } from 'pino';
-import type { AnyMachineSnapshot } from 'xstate';
-import type { ScopeSnapshot } from '../../machines/executionScope.ts';
 import { protocol } from '../../machines/protocol.ts';
-import type { SessionSnapshot } from '../../machines/ptySession.ts';
 import { openStore, type Store } from '../../persistence/store.ts';
 import { guardianBinary, guardianDigest } from '../../pty/launch/binary.ts';
 import { createDrainExecutor } from '../drain/drainScope.ts';
@@ -24,6 +21,7 @@ import { becomeReachable, type Reachability } from './api/reachability.ts';
 import { type ApiServer, callsAnswered, createApi, createApiServer } from './api/server.ts';
 import { authorise } from './authorise.ts';
 import { isPausedBefore } from './commands/lifecycle.ts';
+import { followCommits } from './commitFollowers.ts';
 import { type LoadedConfig, loadConfig, observerPace } from './config.ts';
 import type { DaemonContext } from './context.ts';
 import { endInterruptedChecks } from './contract/selfCheck.ts';
@@ -31,6 +29,7 @@ import { checksOver, keepContractCurrent } from './contract/verify.ts';
 import { dispatch, openStream, type ServingContext } from './dispatch.ts';
 import { registerEffects } from './effects.ts';
 import { EnclosingProofs } from './enclosing/service.ts';
+import { describe } from './errorReport.ts';
 import type { Explainer } from './explainer.ts';
 import { Findings } from './findings.ts';
 import { createGuardianTalk } from './guardianTalk.ts';
@@ -268,19 +267,6 @@ async function recoverSessions({ sessions, log }: DaemonContext): Promise<void> 
   }
 }
 
-/** The run whose end may have left no status: it has just ended, or its guardian is known to be lost. */
-function statusMayBeLost(
-  { kind, id }: { readonly kind: string; readonly id: string },
-  after: AnyMachineSnapshot,
-): string | undefined {
-  if (kind === 'run') return after.hasTag('terminal') ? id : undefined;
-  const isLost = kind === 'executionScope' && after.matches({ coverage: { unverified: 'gap' } });
-  return isLost ? ((after as ScopeSnapshot).context.runId ?? undefined) : undefined;
-}
-
-/** What ends between two looks at the disk, and may have filled it. */
-const isEnd: ReadonlySet<string> = new Set(['workload.statusReceipt', 'guardian.exitReceipt']);
-
 const dayMs = 86_400_000;
 
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
@@ -327,29 +313,13 @@ function wire(
   const drains = createDrainExecutor({ ...runtime, receipts, launches });
   registerEffects(runtime.host, { launches, drain: drains.drain });
   const { config } = runtime.loadedConfig;
+  const lastDay = () => ({ sinceMs: runtime.clock.now().wallMs - dayMs });
   const context: DaemonContext = {
     ...runtime,
+    ...{ outputDisk, findings, receipts, deadlines, pendingLaunches, slotPool, launches, drains, root, ptyHostLink },
+    ...{ sessions, sessionDeadlines, enclosing, exclusive, workers, guardians, residents, observer, measuring },
     retention: new RetentionLane({ ...runtime, config, root, pendingLaunches, failpoint }),
-    outputDisk,
-    findings,
-    receipts,
-    deadlines,
-    pendingLaunches,
-    slotPool,
-    launches,
-    drains,
-    root,
-    ptyHostLink,
-    sessions,
-    sessionDeadlines,
-    enclosing,
-    exclusive,
-    workers,
-    guardians,
-    residents,
-    observer,
-    measuring,
-    metrics: runtime.metrics ?? (() => observer.metrics.report({ sinceMs: runtime.clock.now().wallMs - dayMs })),
+    metrics: runtime.metrics ?? (() => observer.metrics.report(lastDay())),
     authority: new AuthorityRecords(runtime),
   };
   followCommits(context);
@@ -368,32 +338,6 @@ const observerOf = ({ config, places, ...runtime }: Runtime): Observer =>
     spoolDir: places.spoolDir,
     ...observerPace(config),
   });
-
-/** Who has to hear of what was committed. */
-function followCommits(context: DaemonContext): void {
-  const { host, enclosing, workers, sessions, sessionDeadlines, receipts, outputDisk, findings, deadlines } = context;
-  host.onCommit((records) => {
-    for (const record of records) {
-      const { actor, envelope, after } = record;
-      workers.follow(actor, after);
-      if (actor.kind === 'worktreeGeneration') context.authority.follow(record);
-      if (actor.kind === 'ptySession') {
-        sessions.follow(after as SessionSnapshot);
-        sessionDeadlines.follow(after as SessionSnapshot);
-      }
-      const unsure = statusMayBeLost(actor, after);
-      if (unsure !== undefined) sessions.mayLackStatus(unsure);
-      if (actor.kind !== 'executionScope') continue;
-      if (envelope.type === 'guardian.attached') receipts.watch(after as ScopeSnapshot);
-      enclosing.follow(actor.id, after as ScopeSnapshot);
-      context.residents.follow(actor.id, after as ScopeSnapshot);
-      if (isEnd.has(envelope.type)) outputDisk.look([actor.id]);
-      if (!after.hasTag('capacityReleased')) continue;
-      findings.clearScope(actor.id);
-      deadlines.disarm(actor.id);
-    }
-  });
-}
 
 interface Served {
   readonly server: ApiServer;
@@ -484,23 +428,4 @@ async function launchesOver({ clock, config, pendingLaunches }: DaemonContext, s
 function privateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   chmodSync(path, 0o700);
-}
-
-/** Long enough for what SQLite, git and Node say; what is cut off is counted, so that nobody takes a part for the whole. */
-const longestMessage = 4_000;
-
-const shortened = (text: string | undefined): string | undefined =>
-  text === undefined || text.length <= longestMessage
-    ? text
-    : `${text.slice(0, longestMessage)}… (${text.length - longestMessage} more characters)`;
-
-/** Name, code, the message cut short, and the stack of our own frames: for the private log, never for a reply. */
-function describe(error: unknown): Record<string, unknown> {
-  const { name, code, message, stack } = (error ?? {}) as {
-    name?: string;
-    code?: unknown;
-    message?: string;
-    stack?: string;
-  };
-  return { name, code, message: shortened(message), stack: stack?.split('\n').slice(1, 8).join('\n') };
 }
