@@ -8,10 +8,12 @@ import { registerCompletions } from './commands/completions.ts';
 import { registerContract } from './commands/contract.ts';
 import { registerDaemon } from './commands/daemon.ts';
 import { registerDemo } from './commands/demo.ts';
+import { registerDiagrams } from './commands/diagrams.ts';
 import { registerDrill } from './commands/drill.ts';
 import { registerEvents } from './commands/events.ts';
 import { registerGoals } from './commands/goals.ts';
 import { registerInspect } from './commands/inspect.ts';
+import { registerMachines } from './commands/machines.ts';
 import { registerNote } from './commands/note.ts';
 import { registerObserve } from './commands/observe.ts';
 import { registerPromote } from './commands/promote.ts';
@@ -49,6 +51,8 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['contract'], registerContract],
   [['promote'], registerPromote],
   [['backup'], registerBackup],
+  [['machines'], registerMachines],
+  [['diagrams'], registerDiagrams],
   [['note'], registerNote],
   [['demo'], registerDemo],
   [['drill'], registerDrill],

@@ -89,11 +89,17 @@ function stateOf(node: AnyStateNode, calls: Calls): ChartState {
     defaults: node.type === 'history' ? defaultsOf(node) : [],
     description: node.description ?? null,
     tags: [...node.tags],
-    entry: node.entry.map((action) => nameOf(action, calls)),
-    exit: node.exit.map((action) => nameOf(action, calls)),
+    entry: doneIn(node, node.entry, calls),
+    exit: doneIn(node, node.exit, calls),
     children: Object.values(node.states).map((child) => stateOf(child, calls)),
   };
 }
+
+/** A delayed transition is kept by actions of XState's own, which are not the chart's. */
+const doneIn = (node: AnyStateNode, actions: AnyStateNode['entry'], calls: Calls): string[] =>
+  actions
+    .map((action) => nameOf(action, calls))
+    .filter((name) => node.after.length === 0 || !/^xstate\.(raise|cancel)$/.test(name));
 
 function defaultsOf(node: AnyStateNode): string[] {
   const { target } = node.config as { readonly target?: string | readonly string[] };

@@ -3,8 +3,9 @@
  * that no label lies on anything else. A transition that stays in its state has no line: it is written inside of the state.
  */
 import type { ElkNode } from 'elkjs/lib/elk-api.js';
-import type { Chart } from './chart.ts';
-import { elkOf } from './layoutGraph.ts';
+import type { Chart, ChartState } from './chart.ts';
+import { type Direction, elkOf, hasRoom } from './layoutGraph.ts';
+import { isSeparable, sideBySide } from './layoutRegions.ts';
 import { placedOf } from './layoutResult.ts';
 import type { PlacedChart } from './placed.ts';
 
@@ -12,19 +13,28 @@ export type { Box, PlacedChart, PlacedInitial, PlacedLabel, PlacedTransition, Po
 
 /** How much wider than high a drawing is at best. */
 const bestRatio = 1.5;
-const directions = ['DOWN', 'RIGHT'] as const;
+const directions: readonly Direction[] = ['DOWN', 'RIGHT'];
 
 export async function placeChart(chart: Chart): Promise<PlacedChart> {
   // Loaded by what draws, and by nothing else: it is by far the largest library here.
   const { default: Elk } = await import('elkjs/lib/elk.bundled.js');
   const elk = new Elk.default();
-  const placed: ElkNode[] = [];
-  for (const direction of directions) placed.push(await elk.layout(elkOf(chart, direction)));
-  return placedOf(
-    chart,
-    placed.reduce((best, other) => (badness(other) < badness(best) ? other : best)),
-  );
+  const bothWays = async (state: ChartState): Promise<readonly ElkNode[]> => {
+    const placed: ElkNode[] = [];
+    for (const direction of directions) placed.push(await elk.layout(elkOf(chart, state, direction)));
+    return placed.filter((drawing) => hasRoom(chart, drawing));
+  };
+  if (!isSeparable(chart)) return placedOf(chart, best(await bothWays(chart.root)));
+  let choices: readonly (readonly ElkNode[])[] = [[]];
+  for (const region of chart.root.children) {
+    const placed = await bothWays(region);
+    choices = choices.flatMap((chosen) => placed.map((one) => [...chosen, one]));
+  }
+  return placedOf(chart, best(choices.map((regions) => sideBySide(chart, regions))));
 }
+
+const best = (drawings: readonly ElkNode[]): ElkNode =>
+  drawings.reduce((one, other) => (badness(other) < badness(one) ? other : one));
 
 /** Large drawings are bad, and so are strips. */
 function badness({ width = 0, height = 0 }: ElkNode): number {

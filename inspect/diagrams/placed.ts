@@ -24,12 +24,15 @@ export interface PlacedTransition {
   readonly points: readonly Point[];
   /** From where the line forks to each target, where there are several. */
   readonly branches: readonly (readonly Point[])[];
+  readonly fork: Box | null;
   readonly label: PlacedLabel | null;
 }
 
 /** The dot from which a compound state is begun, or a history state while it remembers nothing. */
 export interface PlacedInitial {
   readonly target: string;
+  /** Middle of the dot; null where it is a history state that leads there. */
+  readonly dot: Point | null;
   readonly points: readonly Point[];
 }
 

@@ -24,6 +24,7 @@ observe [words], coverage, import-legacy <file>, metrics
 note reserve <run>, note bind <run>, note worktree <run> <dir>, note exit <run>, note path
 journal checkpoint, journal forget-ids, artifacts retire
 promote budgets, promote compare
+machines list, machines show <kind>, machines export [kinds], diagrams diff <revision>
 contract verify`
   .replace('init doctor config version', 'init, doctor, config, version')
   .split(/,\s*|\n/);
