@@ -16,6 +16,8 @@ import { probeExistence } from '../actors/observe/linux/probe.ts';
 import { selectAdapter } from '../actors/observe/select.ts';
 import { toApiError } from '../actors/runtime/operatingError.ts';
 import { placesOf } from '../actors/runtime/places.ts';
+import { explainInDaemon } from '../inspect/explain/daemonExplainer.ts';
+import { tracingIn } from '../inspect/traces/daemonTracing.ts';
 import { version } from './version.ts';
 
 const { values: options } = parseArgs({
@@ -92,6 +94,8 @@ async function main(): Promise<void> {
     workerProgram: fileURLToPath(new URL('./worker.js', import.meta.url)),
     schemaWorker: fileURLToPath(new URL('./schemaWorker.js', import.meta.url)),
     inspector,
+    explainer: explainInDaemon,
+    tracing: tracingIn(process.env),
     adapterFor: (installationId) =>
       selectAdapter(process.platform, { installationId: installationId as never, probe: probeExistence }),
   });

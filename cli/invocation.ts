@@ -21,7 +21,7 @@ export interface GlobalOptions {
 
 /** Commands that only look: an answer that takes this long means a stopped or starved daemon, so they say that. */
 const lookWithinMs = 15_000;
-const looks = new Set<CallName>(['status', 'processes', 'events', 'config']);
+const looks = new Set<CallName>(['status', 'processes', 'events', 'explain', 'config']);
 const isLook = (name: CallName): boolean => looks.has(name) || /\.(list|show)$/.test(name);
 
 export class Invocation {

@@ -1,5 +1,6 @@
 /** Which variables leave the caller's shell (ruling 23): an allow-list, plus what the caller names. */
 import { isOrdinary, pickEnvironment } from '../actors/runtime/environment.ts';
+import { traceVariables } from '../inspect/traces/settings.ts';
 import { usage } from './failure.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -31,6 +32,9 @@ export function workloadEnvironment(env: Environment, named: readonly string[]):
 export function daemonEnvironment(env: Environment): Record<string, string> {
   return pickEnvironment(
     env,
-    (name) => daemonNames.has(name) || (/^(XDG|CUSTODY|NODE)_/.test(name) && !name.startsWith('NODE_CHANNEL_')),
+    (name) =>
+      daemonNames.has(name) ||
+      traceVariables.has(name) ||
+      (/^(XDG|CUSTODY|NODE)_/.test(name) && !name.startsWith('NODE_CHANNEL_')),
   );
 }

@@ -4,6 +4,7 @@ import { registerAcceptance } from './commands/acceptance.ts';
 import { registerAdmission } from './commands/admission.ts';
 import { registerAgent } from './commands/agent.ts';
 import { registerBackup } from './commands/backup.ts';
+import { registerBugReport } from './commands/bugReport.ts';
 import { registerCompletions } from './commands/completions.ts';
 import { registerContract } from './commands/contract.ts';
 import { registerDaemon } from './commands/daemon.ts';
@@ -11,6 +12,7 @@ import { registerDemo } from './commands/demo.ts';
 import { registerDiagrams } from './commands/diagrams.ts';
 import { registerDrill } from './commands/drill.ts';
 import { registerEvents } from './commands/events.ts';
+import { registerExplain } from './commands/explain.ts';
 import { registerGoals } from './commands/goals.ts';
 import { registerInspect } from './commands/inspect.ts';
 import { registerMachines } from './commands/machines.ts';
@@ -43,6 +45,7 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['sessions'], registerSessions],
   [['agent'], registerAgent],
   [['observe', 'coverage', 'import-legacy', 'metrics'], registerObserve],
+  [['explain'], registerExplain],
   [['events'], registerEvents],
   [['inspect'], registerInspect],
   [['journal'], registerJournal],
@@ -53,6 +56,7 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['backup'], registerBackup],
   [['machines'], registerMachines],
   [['diagrams'], registerDiagrams],
+  [['bug-report'], registerBugReport],
   [['note'], registerNote],
   [['demo'], registerDemo],
   [['drill'], registerDrill],

@@ -69,11 +69,17 @@ export function connect(path: string, options: ConnectOptions = {}): Connection 
   }
 }
 
+/** Opens an existing database and can change nothing of it. Throws StoreError. */
+export const connectForReading = (path: string, busyMs = defaultBusyMs): Connection =>
+  mappingStoreErrors(() => new Database(path, { readonly: true, fileMustExist: true, timeout: busyMs }));
+
 export interface Header {
   readonly applicationId: number;
   readonly schemaVersion: number;
   /** False when the text of the schema is not what the last migration left. */
   readonly isSchemaIntact: boolean;
+  /** Of the schema as it is. */
+  readonly schemaDigest: string;
 }
 
 /** Where the store keeps the digest of its schema. */
@@ -108,11 +114,12 @@ function isSchemaIntact(connection: Connection, schemaVersion: number): boolean 
  */
 export function readHeader(path: string): Header {
   return mappingStoreErrors(() => {
-    const connection = new Database(path, { readonly: true, fileMustExist: true, timeout: defaultBusyMs });
+    const connection = connectForReading(path);
     try {
       const applicationId = connection.pragma('application_id', { simple: true }) as number;
       const schemaVersion = connection.pragma('user_version', { simple: true }) as number;
-      return { applicationId, schemaVersion, isSchemaIntact: isSchemaIntact(connection, schemaVersion) };
+      const isIntact = isSchemaIntact(connection, schemaVersion);
+      return { applicationId, schemaVersion, isSchemaIntact: isIntact, schemaDigest: schemaDigest(connection) };
     } finally {
       connection.close();
     }

@@ -6,6 +6,7 @@ import type { Observer } from '../reconcile/observer.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { LoadedConfig } from './config.ts';
 import type { EnclosingProofs } from './enclosing/service.ts';
+import type { Explainer } from './explainer.ts';
 import type { Findings } from './findings.ts';
 import type { GuardianTalk } from './guardianTalk.ts';
 import type { InspectorService } from './inspector/service.ts';
@@ -37,6 +38,7 @@ export interface DaemonContext extends Runtime {
   readonly drains: Pick<DrainExecutor, 'shorten'>;
   readonly outputDisk: OutputDisk;
   readonly findings: Findings;
+  readonly explainer: Explainer;
   readonly guardians: GuardianTalk;
   readonly residents: ResidentService;
   readonly retention: RetentionLane;

@@ -11,6 +11,7 @@ import { measureBudgets, setBudgets, showBudgets } from './commands/budgets.ts';
 import { runResult, waitForCapturedRun } from './commands/capture.ts';
 import { compareOutcomes, triageDisagreement } from './commands/comparison.ts';
 import { execRun } from './commands/exec.ts';
+import { explainActor } from './commands/explain.ts';
 import { addGoal, cancelGoal, listGoals, queueGoal, showGoal } from './commands/goals.ts';
 import { closeInspector, openInspector } from './commands/inspect.ts';
 import { followEvents, listEvents } from './commands/journal.ts';
@@ -108,6 +109,7 @@ const handlers: Handlers = {
   'runs.result': runResult,
   'runs.stop': stopRun,
   events: listEvents,
+  explain: explainActor,
   doctor: async (context) => ({ data: { checks: await diagnoseOnline(context) } }),
   config: async ({ loadedConfig }) => ({ data: { values: loadedConfig.values, file: loadedConfig.file } }),
   backup,

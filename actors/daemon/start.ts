@@ -31,6 +31,8 @@ import { checksOver, keepContractCurrent } from './contract/verify.ts';
 import { dispatch, openStream, type ServingContext } from './dispatch.ts';
 import { registerEffects } from './effects.ts';
 import { EnclosingProofs } from './enclosing/service.ts';
+import { describe } from './errorForLog.ts';
+import type { Explainer } from './explainer.ts';
 import { Findings } from './findings.ts';
 import { createGuardianTalk } from './guardianTalk.ts';
 import { inspectedDaemon } from './inspector/inspected.ts';
@@ -63,6 +65,7 @@ import { HostLink } from './terminals/hostLink.ts';
 import { createSessionDeadlines } from './terminals/sessionDeadlines.ts';
 import { SessionService } from './terminals/sessionService.ts';
 import { spendTickets } from './tickets/revocation.ts';
+import type { Tracing } from './tracing.ts';
 import { Exclusive } from './worker/exclusive.ts';
 import { RemoteLaunches } from './worker/remoteLaunches.ts';
 import { WorkerService } from './worker/workerService.ts';
@@ -83,6 +86,10 @@ export interface DaemonOptions {
   readonly schemaWorker: string;
   /** What serves the inspector's page; without it there is none. */
   readonly inspector?: InspectorPort | undefined;
+  /** What `explain` answers with; made above this folder. */
+  readonly explainer: Explainer;
+  /** Follows every commit; without it nothing is traced. */
+  readonly tracing?: Tracing;
   /** Chosen by the entry module, once the installation is known (ID-04). */
   readonly adapterFor: (installationId: Store['installationId']) => LinuxAdapter;
   /** For tests: what promotion compares with budgets, instead of what was measured here in the last day. */
@@ -167,9 +174,11 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
     startedMonoMs: clock.monoMs(),
     leaving: leaving.signal,
   };
+  const tracing = options.tracing?.(runtime);
   const service = servicePlace(options.env, options.service);
   const inspector = new InspectorService({ ...runtime, inspector: options.inspector });
-  const parts = { ...runtime, loadedConfig, service, inspector, metrics: options.metrics };
+  const { explainer, metrics } = options;
+  const parts = { ...runtime, loadedConfig, service, inspector, explainer, metrics };
   const context = wire(parts, new PendingLaunches(failpoint), (point) => void failpoint(point));
   watch.onChange((event) => {
     if (event.type === 'store.failed') context.outputDisk.look();
@@ -187,15 +196,14 @@ async function assemble(options: DaemonOptions, watch: StoreWatch, loadedConfig:
   new SpoolService(context).start();
   context.retention.start();
   context.measuring.serving();
-  void keepContractCurrent(runtime).catch((error) => {
-    if (error !== leaving.signal.reason) log.error({ error: describe(error) }, 'the contract was not verified');
-  });
+  keepContract(runtime);
   return {
     left,
     async close() {
       leaving.abort(daemonLeaving());
       await checksOver();
-      await takeDown(context, served);
+      await takeDown(context, served, () => tracing?.finish());
+      await tracing?.close();
     },
   };
 }
@@ -235,6 +243,13 @@ const hostLimits = ({ config }: LoadedConfig) => ({
   retryLongestMs: config.retryBackoffLongestMs,
 });
 
+function keepContract(runtime: Runtime): void {
+  void keepContractCurrent(runtime).catch((error) => {
+    if (error !== runtime.leaving.reason)
+      runtime.log.error({ error: describe(error) }, 'the contract was not verified');
+  });
+}
+
 /** Whatever keeps the worker from being looked after keeps nobody else from working. */
 async function startWorkers({ workers, log }: DaemonContext): Promise<void> {
   try {
@@ -271,7 +286,9 @@ const dayMs = 86_400_000;
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
 function wire(
   runtime: Runtime &
-    Pick<DaemonContext, 'loadedConfig' | 'service' | 'inspector'> & { readonly metrics: DaemonOptions['metrics'] },
+    Pick<DaemonContext, 'loadedConfig' | 'service' | 'inspector' | 'explainer'> & {
+      readonly metrics: DaemonOptions['metrics'];
+    },
   pendingLaunches: PendingLaunches,
   failpoint: (point: Failpoint) => void,
 ): DaemonContext {
@@ -421,7 +438,11 @@ function makeKey({ places, log }: ServingContext): void {
   }
 }
 
-async function takeDown(context: DaemonContext, { server, reachability }: Served): Promise<void> {
+async function takeDown(
+  context: DaemonContext,
+  { server, reachability }: Served,
+  beforeStoreCloses: () => void,
+): Promise<void> {
   await reachability.stop();
   await context.inspector.close();
   server.close();
@@ -436,6 +457,7 @@ async function takeDown(context: DaemonContext, { server, reachability }: Served
   context.deadlines.commands.end();
   context.sessionDeadlines.commands.end();
   await context.host.close();
+  beforeStoreCloses();
   await context.slotPool.close();
   removeWorkGroup(context.workGroup);
   context.adapter.close();
@@ -462,23 +484,4 @@ async function launchesOver({ clock, config, pendingLaunches }: DaemonContext, s
 function privateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   chmodSync(path, 0o700);
-}
-
-/** Long enough for what SQLite, git and Node say; what is cut off is counted, so that nobody takes a part for the whole. */
-const longestMessage = 4_000;
-
-const shortened = (text: string | undefined): string | undefined =>
-  text === undefined || text.length <= longestMessage
-    ? text
-    : `${text.slice(0, longestMessage)}… (${text.length - longestMessage} more characters)`;
-
-/** Name, code, the message cut short, and the stack of our own frames: for the private log, never for a reply. */
-function describe(error: unknown): Record<string, unknown> {
-  const { name, code, message, stack } = (error ?? {}) as {
-    name?: string;
-    code?: unknown;
-    message?: string;
-    stack?: string;
-  };
-  return { name, code, message: shortened(message), stack: stack?.split('\n').slice(1, 8).join('\n') };
 }

@@ -23,7 +23,11 @@ export interface Loaded extends ActorAddress {
 
 export type Load = (definition: HostedDefinition, id: string) => Loaded | undefined;
 
-export type Tables = Pick<Store, 'actors' | 'links'>;
+/** What loading reads; a store that is only read has it as well. */
+export interface Tables {
+  readonly actors: Pick<Store['actors'], 'read' | 'readMany'>;
+  readonly links: Pick<Store['links'], 'of'>;
+}
 
 /** The returned function throws HostError with the code of what is wrong with the row. */
 export function createLoader(store: Tables): Load {
@@ -44,7 +48,7 @@ export function loadedOf(store: Tables, definition: HostedDefinition, row: Actor
   return { kind, id, key, version, snapshot, links, traits };
 }
 
-function readRow(store: Pick<Store, 'actors'>, address: ActorAddress): ActorRow | undefined {
+function readRow(store: Pick<Tables, 'actors'>, address: ActorAddress): ActorRow | undefined {
   try {
     return store.actors.read(address);
   } catch (thrown) {

@@ -11,7 +11,7 @@ import type { Store } from '../../persistence/store.ts';
 import type { ActorSummary } from '../../persistence/tables/actors.ts';
 import type { Host, ListFilter } from '../host/api.ts';
 import { HostError } from '../host/hostError.ts';
-import { ambiguousId, notFound } from './operatingError.ts';
+import { ambiguousId, notFound, OperatingError } from './operatingError.ts';
 
 export interface SnapshotOf {
   readonly goal: GoalSnapshot;
@@ -33,13 +33,20 @@ const words: Readonly<Record<ActorKind, string>> = {
   recoveryFence: 'recovery fence',
 };
 
-export function committed<Kind extends ActorKind>(host: Host, kind: Kind, id: string): SnapshotOf[Kind] | undefined {
+/** Enough of a host to look at what is committed; a store that is only read can do that as well. */
+export type Reading = Pick<Host, 'snapshotOf' | 'list'>;
+
+export function committed<Kind extends ActorKind>(
+  host: Pick<Reading, 'snapshotOf'>,
+  kind: Kind,
+  id: string,
+): SnapshotOf[Kind] | undefined {
   return host.snapshotOf(kind, id) as SnapshotOf[Kind] | undefined;
 }
 
 /** As `committed`; a record that cannot be trusted is `corrupt` instead of an error, for those who look at many. */
 export function intact<Kind extends ActorKind>(
-  host: Host,
+  host: Pick<Reading, 'snapshotOf'>,
   kind: Kind,
   id: string,
 ): SnapshotOf[Kind] | 'corrupt' | undefined {
@@ -52,7 +59,11 @@ export function intact<Kind extends ActorKind>(
 }
 
 /** Throws `not_found`. */
-export function required<Kind extends ActorKind>(host: Host, kind: Kind, id: string): SnapshotOf[Kind] {
+export function required<Kind extends ActorKind>(
+  host: Pick<Reading, 'snapshotOf'>,
+  kind: Kind,
+  id: string,
+): SnapshotOf[Kind] {
   const snapshot = committed(host, kind, id);
   if (snapshot === undefined) throw notFound(words[kind], id);
   return snapshot;
@@ -79,7 +90,7 @@ export function* everyRow(host: Pick<Host, 'list'>, kind: ActorKind, filter: Lis
 
 /** All actors of a kind that pass the filter, oldest first. */
 export function* everyActor<Kind extends ActorKind>(
-  host: Host,
+  host: Reading,
   kind: Kind,
   filter: ListFilter = {},
 ): Generator<Listed<Kind>> {
@@ -96,8 +107,34 @@ export function warningsOf(kind: ActorKind, corrupt: readonly string[]): string[
   return [`left out, because their records are damaged: ${words[kind]} ${shown} (${corrupt.length}); custody doctor`];
 }
 
+interface IdIndex {
+  readonly actors: Pick<Store['actors'], 'idsStartingWith'>;
+}
+
+const kindOfLetter: Readonly<Record<string, ActorKind>> = {
+  G: 'goal',
+  R: 'run',
+  W: 'worktreeGeneration',
+  S: 'executionScope',
+  P: 'ptySession',
+  K: 'workerIncarnation',
+  X: 'recoveryFence',
+};
+
+/** The actor of any kind whose id is, or begins with, what was typed. Throws `not_found` or `ambiguous_id` (exit 2). */
+export function resolveAnyId(store: IdIndex, typed: string): { readonly kind: ActorKind; readonly id: string } {
+  const kind = kindOfLetter[typed.charAt(0)];
+  if (kind === undefined)
+    throw new OperatingError({
+      code: 'not_found',
+      message: `no actor has an id like ${JSON.stringify(typed)}`,
+      exitCode: 3,
+    });
+  return { kind, id: resolveId(store, kind, typed) };
+}
+
 /** The one actor whose id is, or begins with, what was typed. Throws `not_found` or `ambiguous_id` (exit 2). */
-export function resolveId(store: Pick<Store, 'actors'>, kind: ActorKind, typed: string): string {
+export function resolveId(store: IdIndex, kind: ActorKind, typed: string): string {
   const matches = store.actors.idsStartingWith(kind, typed, 9);
   if (matches.includes(typed)) return typed;
   const [only, second] = matches;

@@ -11,7 +11,7 @@ import { type GenerationSnapshot, placeKey } from '../../machines/worktreeGenera
 import type { GenerationPlace } from '../../machines/worktreeGenerationBlockers.ts';
 import type { Host } from '../host/api.ts';
 import type { Draft } from '../host/outcome.ts';
-import { everyActor, intact } from './actorAccess.ts';
+import { everyActor, intact, type Reading } from './actorAccess.ts';
 import { gitDirectoryOf } from './locate.ts';
 import { draft } from './submission.ts';
 
@@ -46,7 +46,7 @@ export function generationsIn(host: Host, place: Omit<Place, 'path'>): readonly 
  * Other living generations of the very same directory. It is another generation with another git directory (WT-01), but
  * whoever writes in the one writes in the other.
  */
-export function* sharersOf(host: Host, { context: { generationId, fsIdentity } }: GenerationSnapshot) {
+export function* sharersOf(host: Reading, { context: { generationId, fsIdentity } }: GenerationSnapshot) {
   for (const { id, snapshot } of everyActor(host, 'worktreeGeneration', { settled: false })) {
     if (snapshot === 'corrupt' || id === generationId) continue;
     if (isSameDirectory(snapshot.context.fsIdentity, fsIdentity)) yield snapshot;

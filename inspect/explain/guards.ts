@@ -12,6 +12,8 @@ export interface Asked {
   readonly answer: Known;
   /** Fields of the event that were looked at before an answer could be given. */
   readonly reads: readonly string[];
+  /** Leaves that want to see the event, named as those that refuse. */
+  readonly open: readonly string[];
   /** Leaves that the context alone makes refuse, as `rejection.ts` names them. */
   readonly refused: readonly string[];
 }
@@ -73,13 +75,13 @@ interface Question {
 
 /** A guard with its parts: Kleene's three values, because a part that depends does not spoil what another one settles. */
 function ask(guard: unknown, question: Question): Asked {
-  if (guard === undefined || guard === null) return { answer: true, reads: [], refused: [] };
+  if (guard === undefined || guard === null) return settled(true);
   const combinator = combinatorOf(guard);
   if (combinator === undefined) return askLeaf(guard, question);
   const { guards = [], stateValue } = guard as CompositeGuard;
   if (combinator === 'stateIn') {
     const answer = question.snapshot.matches(stateValue as never);
-    return { answer, reads: [], refused: answer ? [] : [`in ${statePath(stateValue)}`] };
+    return settled(answer, `in ${statePath(stateValue)}`);
   }
   const parts = guards.map((part) => ask(part, question));
   if (combinator === 'not') return negated(parts[0] as Asked, guards[0]);
@@ -89,13 +91,21 @@ function ask(guard: unknown, question: Question): Asked {
   return {
     answer,
     reads: answer === 'depends' ? unique(parts.flatMap(({ reads }) => reads)) : [],
+    open: answer === 'depends' ? unique(parts.flatMap(({ open }) => open)) : [],
     refused: answer === false ? unique(parts.flatMap(({ refused }) => refused)) : [],
   };
 }
 
+const settled = (answer: boolean, ...names: readonly string[]): Asked => ({
+  answer,
+  reads: [],
+  open: [],
+  refused: answer ? [] : names,
+});
+
 function negated({ answer, reads }: Asked, part: unknown): Asked {
-  const not = answer === 'depends' ? answer : !answer;
-  return { answer: not, reads, refused: not === false ? [`not ${guardText(part)}`] : [] };
+  const name = `not ${guardText(part)}`;
+  return answer === 'depends' ? { answer, reads, open: [name], refused: [] } : settled(!answer, name);
 }
 
 type Implementation = (args: { readonly context: unknown; readonly event: object }, params: unknown) => boolean;
@@ -109,9 +119,9 @@ function askLeaf(guard: unknown, question: Question): Asked {
   try {
     const args = { context: question.snapshot.context as unknown, event };
     const answer = implementation?.(args, typeof params === 'function' ? params(args) : params) ?? false;
-    return { answer, reads: [], refused: answer ? [] : [name] };
+    return settled(answer, name);
   } catch (thrown) {
-    if (thrown instanceof WantsMore) return { answer: 'depends', reads: [thrown.field], refused: [] };
+    if (thrown instanceof WantsMore) return { answer: 'depends', reads: [thrown.field], open: [name], refused: [] };
     throw thrown;
   }
 }
@@ -148,14 +158,6 @@ export function guardText(guard: unknown, around?: string): string {
   if (combinator === 'not') return `not ${guardText(guards[0], 'not')}`;
   const text = guards.map((part) => guardText(part, combinator)).join(` ${combinator} `);
   return around === undefined || around === combinator || guards.length < 2 ? text : `(${text})`;
-}
-
-/** Leaf names of a guard, each once, in order. */
-export function leavesOf(guard: unknown): readonly string[] {
-  if (guard === undefined || guard === null) return [];
-  const combinator = combinatorOf(guard);
-  if (combinator === undefined || combinator === 'stateIn') return [guardText(guard)];
-  return unique(((guard as CompositeGuard).guards ?? []).flatMap(leavesOf));
 }
 
 function statePath(value: unknown): string {

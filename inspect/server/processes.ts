@@ -2,9 +2,9 @@
 
 import type { ReceiptView, ScopeView } from '../../actors/daemon/api/views.ts';
 import type { InspectedDaemon } from '../../actors/daemon/inspector/port.ts';
+import { sourceIn } from '../explain/daemonExplainer.ts';
 import { explain } from '../explain/explain.ts';
 import { notHere } from './access/refusal.ts';
-import { explainSource } from './actors/actorView.ts';
 import type { ProcessesAnswer, ScopeTree } from './contract.ts';
 import type { Fleet } from './fleet/fleet.ts';
 
@@ -78,7 +78,7 @@ function provedOf(
 /** What would settle it, in the words of the explanation. */
 function missingOf(daemon: InspectedDaemon, { scopeId, assessment }: ScopeView): readonly string[] {
   if (assessment.state === 'exited') return [];
-  const explanation = explain(explainSource(daemon), 'executionScope', scopeId);
+  const explanation = explain(sourceIn(daemon), 'executionScope', scopeId);
   const missing = explanation?.unblocks.map(({ sentence }) => sentence) ?? [];
   return missing.length > 0 ? missing : (explanation?.waitsFor ?? []);
 }

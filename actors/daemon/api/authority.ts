@@ -57,6 +57,7 @@ export const audiences: { readonly [Name in CallName | StreamName]: Audience } =
   'runs.logs': 'operator',
   processes: 'operator',
   events: 'operator',
+  explain: 'operator',
   'events.follow': 'operator',
   backup: 'operator',
   'journal.checkpoint': 'operator',

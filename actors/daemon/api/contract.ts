@@ -216,6 +216,8 @@ export const callSchemas = {
   }),
   /** How the scheduling worker is replaced: `now` tries again at once what is refused, and waits for what comes of it. */
   recover: z.strictObject({ now: z.boolean().default(false), waitMs: durationMs.optional() }),
+  /** Any actor, by its id or the beginning of it. */
+  explain: z.strictObject({ id }),
   doctor: z.strictObject({}),
   config: z.strictObject({}),
   backup: z.strictObject({ to: absolutePath }),

@@ -12,3 +12,6 @@ export interface ExplainedView {
   /** Why the record cannot be trusted, by the host's code; null where it can. */
   readonly fault: string | null;
 }
+
+/** Exit status for a record that cannot be trusted, as wherever else one is read (ruling 30). */
+export const untrustedExit = 9;

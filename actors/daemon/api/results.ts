@@ -7,6 +7,7 @@ import type { MetricsReport } from '../../metrics/report.ts';
 import type { CoverageReport } from '../../reconcile/coverage.ts';
 import type { ReconcileReport } from '../../reconcile/observer.ts';
 import type { ObserveStatus } from '../../reconcile/status.ts';
+import type { ExplainedView } from './explanationViews.ts';
 import type {
   AcceptanceView,
   BudgetView,
@@ -40,6 +41,7 @@ import type {
 } from './views.ts';
 
 export interface CallResults {
+  readonly explain: ExplainedView;
   readonly status: StatusView;
   readonly 'repos.add': RepositoryView;
   readonly 'repos.list': { readonly repositories: readonly RepositoryView[] };

@@ -1,7 +1,5 @@
 /** The journal as pages and as a stream. A follower pulls, so a slow one costs the daemon nothing but a wake-up. */
-import type { ActorKind } from '../../../machines/ids.ts';
-import { resolveId } from '../../runtime/actorAccess.ts';
-import { OperatingError } from '../../runtime/operatingError.ts';
+import { resolveAnyId } from '../../runtime/actorAccess.ts';
 import type { ParsedArguments } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { EventView } from '../api/views.ts';
@@ -13,26 +11,9 @@ interface Filter {
   readonly type?: string | undefined;
 }
 
-const kindOfLetter: Readonly<Record<string, ActorKind>> = {
-  G: 'goal',
-  R: 'run',
-  W: 'worktreeGeneration',
-  S: 'executionScope',
-  P: 'ptySession',
-  K: 'workerIncarnation',
-  X: 'recoveryFence',
-};
-
 function filterOf({ store }: DaemonContext, { actor, type }: Filter) {
   if (actor === undefined) return type === undefined ? {} : { type };
-  const kind = kindOfLetter[actor[0] ?? ''];
-  if (kind === undefined)
-    throw new OperatingError({
-      code: 'not_found',
-      message: `no actor has an id like ${JSON.stringify(actor)}`,
-      exitCode: 3,
-    });
-  return { actor: { kind, id: resolveId(store, kind, actor) }, ...(type === undefined ? {} : { type }) };
+  return { actor: resolveAnyId(store, actor), ...(type === undefined ? {} : { type }) };
 }
 
 export async function listEvents(

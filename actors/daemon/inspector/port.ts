@@ -6,9 +6,10 @@ import type { Runtime } from '../../runtime/runtime.ts';
 import type { CallArguments, CallName } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
 import type { HealthView, ReceiptView, Reply, ScopeView } from '../api/views.ts';
+import type { ExplainParts } from '../explainer.ts';
 
 /** What a running daemon shows to an inspector, and the one way in which that may change anything. */
-export interface InspectedDaemon extends Runtime {
+export interface InspectedDaemon extends Runtime, ExplainParts {
   /** As the operator, through the dispatch of the API. Throws what the API refuses. */
   readonly call: <Name extends CallName>(
     name: Name,
@@ -23,7 +24,6 @@ export interface InspectedDaemon extends Runtime {
   readonly scope: (scopeId: string) => Promise<ScopeView | undefined>;
   /** Looks into the directory of the scope. */
   readonly receiptsOf: (scopeId: string) => readonly ReceiptView[];
-  readonly isLaunchedHere: (scopeId: string) => boolean;
   /** What shows the holder of the terminals that the operator asks. Throws as `operatorKey` does. */
   readonly credential: () => string;
 }

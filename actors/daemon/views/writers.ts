@@ -5,10 +5,10 @@
  */
 import { type GenerationSnapshot, writerBlockersOf } from '../../../machines/worktreeGeneration.ts';
 import type { SealBlocker } from '../../../machines/worktreeGenerationBlockers.ts';
-import type { Host } from '../../host/api.ts';
+import type { Reading } from '../../runtime/actorAccess.ts';
 import { sharersOf } from '../../runtime/generations.ts';
 
-export function writersBeside(host: Host, generation: GenerationSnapshot): readonly SealBlocker[] {
+export function writersBeside(host: Reading, generation: GenerationSnapshot): readonly SealBlocker[] {
   return [...sharersOf(host, generation)].flatMap((other) =>
     writerBlockersOf(other)
       .filter(({ code }) => code !== 'coverage_gap')

@@ -5,8 +5,7 @@ import { eventViews } from '../../../actors/daemon/views/eventView.ts';
 import { intact } from '../../../actors/runtime/actorAccess.ts';
 import type { ActorKind } from '../../../machines/ids.ts';
 import { definitions } from '../../../machines/registry.ts';
-import { explain } from '../../explain/explain.ts';
-import type { ExplainSource } from '../../explain/source.ts';
+import { explainInDaemon } from '../../explain/daemonExplainer.ts';
 import { notHere, Refusal } from '../access/refusal.ts';
 import type { ActorAnswer, Explanation, JournalAnswer } from '../contract.ts';
 import { refusals } from '../contract.ts';
@@ -35,7 +34,7 @@ export async function actorAnswer({ daemon, fleet, histories }: ActorParts, addr
   const { kind, id } = address;
   const snapshot = intact(host, kind, id);
   if (snapshot === undefined) throw notHere(`${kind} ${id}`);
-  const explanation = explanationOf(daemon, address);
+  const explanation = await explanationOf(daemon, address);
   if (snapshot === 'corrupt') throw new Refusal(refusals.corrupt, explanation.what, ['custody doctor']);
   const history = await histories.of(kind, id);
   const row = fleet.row(kind, id);
@@ -59,20 +58,11 @@ export async function actorAnswer({ daemon, fleet, histories }: ActorParts, addr
 }
 
 /** Throws a Refusal where there is no such actor. */
-export function explanationOf(daemon: InspectedDaemon, { kind, id }: Address): Explanation {
-  const explanation = explain(explainSource(daemon), kind, id);
-  if (explanation === undefined) throw notHere(`${kind} ${id}`);
+async function explanationOf(daemon: InspectedDaemon, address: Address): Promise<Explanation> {
+  const explanation = await explainInDaemon(daemon, address);
+  if (explanation === undefined) throw notHere(`${address.kind} ${address.id}`);
   return explanation;
 }
-
-export const explainSource = ({ host, store, isLaunchedHere }: InspectedDaemon): ExplainSource => ({
-  snapshotOf: (kind, id) => host.snapshotOf(kind, id),
-  versionOf: (kind, id) => host.versionOf(kind, id),
-  linked: (kind, link, value) => host.linked(kind, link, value),
-  newest: (kind, id, limit) => store.journal.page({ actor: { kind, id }, newestFirst: true, limit }),
-  nodeId: store.nodeId,
-  isLaunchedHere,
-});
 
 /** Newest first. */
 export function journalOf(

@@ -1,0 +1,25 @@
+/** One actor that is being explained, and what the part that knows its kind says of it. */
+
+import type { SnapshotOf } from '../../actors/runtime/actorAccess.ts';
+import type { EventType } from '../../machines/events/catalogue.ts';
+import type { ActorKind } from '../../machines/ids.ts';
+import type { GuardAnswer } from './explanation.ts';
+import type { ExplainSource } from './source.ts';
+
+export interface Subject<Kind extends ActorKind> {
+  readonly source: ExplainSource;
+  readonly id: string;
+  readonly snapshot: SnapshotOf[Kind];
+  readonly next: readonly GuardAnswer[];
+}
+
+export interface About {
+  /** A sentence: what it is and whom it serves. Where it stands, the chart's own descriptions say. */
+  readonly what: string;
+  /** Sentences; none where nothing is waited for. */
+  readonly waitsFor: readonly string[];
+  /** Events that would bring it on from here, most useful first; those that the state does not take are left out. */
+  readonly helps: readonly EventType[];
+  /** What else a person should know: facts on record that no event waits for. */
+  readonly facts?: readonly string[];
+}

@@ -1,0 +1,75 @@
+/**
+ * Traces of what is committed, through the API of OpenTelemetry alone: without a provider nothing is asked, read or kept.
+ * Spans are made in a turn of their own behind the commit, so a commit waits for none of them.
+ */
+import { ProxyTracerProvider, SpanKind, type Tracer, trace } from '@opentelemetry/api';
+import type { Host } from '../../actors/host/api.ts';
+import type { CommitRecord } from '../../actors/host/outcome.ts';
+import type { Store } from '../../persistence/store.ts';
+import { type Ended, endedBy, tell } from './lives.ts';
+
+export interface TracedParts {
+  readonly host: Pick<Host, 'onCommit'>;
+  readonly store: Pick<Store, 'journal'>;
+  readonly version: string;
+  /** Wall-clock milliseconds. */
+  readonly wallMs: () => number;
+  /** A reason that a life could not be told; it changes nothing else. */
+  readonly onFault: (error: unknown) => void;
+}
+
+const nothing = new ProxyTracerProvider().getDelegate();
+
+/** Whoever has registered a provider, before the program or in it. */
+function isListening(): boolean {
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider && provider.getDelegate() === nothing);
+}
+
+/** Lives that end while others are told wait here; what has no room is left out, and the journal still has it. */
+const waitingAtMost = 10_000;
+
+/** Returns how to stop; what waits is told first. */
+export function traceCommits({ host, store, version, wallMs, onFault }: TracedParts): () => void {
+  const waiting: Ended[] = [];
+  let scheduled: NodeJS.Immediate | undefined;
+  const tracer = (): Tracer => trace.getTracer('custody', version);
+
+  function flush(): void {
+    scheduled = undefined;
+    for (const ended of waiting.splice(0)) {
+      try {
+        tell(ended, tracer(), store.journal);
+      } catch (error) {
+        onFault(error);
+      }
+    }
+  }
+
+  const stop = host.onCommit((records) => {
+    if (!isListening()) return;
+    commitSpan(tracer(), records, wallMs());
+    const ended = records.flatMap(endedBy);
+    waiting.push(...ended.slice(0, waitingAtMost - waiting.length));
+    if (waiting.length > 0) scheduled ??= setImmediate(flush);
+  });
+  return () => {
+    stop();
+    if (scheduled !== undefined) clearImmediate(scheduled);
+    flush();
+  };
+}
+
+/** From the submission of its oldest event until it is on the disk. */
+function commitSpan(tracer: Tracer, records: readonly CommitRecord[], endMs: number): void {
+  let startMs = endMs;
+  for (const { envelope } of records) startMs = Math.min(startMs, envelope.at.wallMs);
+  const attributes = {
+    'custody.commit.events': records.length,
+    'custody.commit.actors': new Set(records.map(({ actor }) => `${actor.kind} ${actor.id}`)).size,
+    'custody.commit.position': records.at(-1)?.position ?? 0,
+  };
+  tracer
+    .startSpan('custody.commit', { root: true, kind: SpanKind.INTERNAL, startTime: startMs, attributes })
+    .end(endMs);
+}
