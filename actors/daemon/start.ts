@@ -283,15 +283,11 @@ const isEnd: ReadonlySet<string> = new Set(['workload.statusReceipt', 'guardian.
 
 const dayMs = 86_400_000;
 
+type Given = Pick<DaemonContext, 'loadedConfig' | 'service' | 'inspector' | 'explainer'>;
+type Wired = Runtime & Given & { readonly metrics: DaemonOptions['metrics'] };
+
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
-function wire(
-  runtime: Runtime &
-    Pick<DaemonContext, 'loadedConfig' | 'service' | 'inspector' | 'explainer'> & {
-      readonly metrics: DaemonOptions['metrics'];
-    },
-  pendingLaunches: PendingLaunches,
-  failpoint: (point: Failpoint) => void,
-): DaemonContext {
+function wire(runtime: Wired, pendingLaunches: PendingLaunches, failpoint: (point: Failpoint) => void): DaemonContext {
   const findings = new Findings(
     () => runtime.clock.now().wallMs,
     (scopeId) => isProved(runtime, scopeId),
