@@ -29,7 +29,7 @@ import { checksOver, keepContractCurrent } from './contract/verify.ts';
 import { dispatch, openStream, type ServingContext } from './dispatch.ts';
 import { registerEffects } from './effects.ts';
 import { EnclosingProofs } from './enclosing/service.ts';
-import { describe } from './errorReport.ts';
+import { describe } from './errorForLog.ts';
 import type { Explainer } from './explainer.ts';
 import { Findings } from './findings.ts';
 import { createGuardianTalk } from './guardianTalk.ts';
@@ -269,15 +269,11 @@ async function recoverSessions({ sessions, log }: DaemonContext): Promise<void> 
 
 const dayMs = 86_400_000;
 
+type Given = Pick<DaemonContext, 'loadedConfig' | 'service' | 'inspector' | 'explainer'>;
+type Wired = Runtime & Given & { readonly metrics: DaemonOptions['metrics'] };
+
 /** Everything between the store and the socket. Receipts are watched before anything can be launched. */
-function wire(
-  runtime: Runtime &
-    Pick<DaemonContext, 'loadedConfig' | 'service' | 'explainer' | 'inspector'> & {
-      readonly metrics: DaemonOptions['metrics'];
-    },
-  pendingLaunches: PendingLaunches,
-  failpoint: (point: Failpoint) => void,
-): DaemonContext {
+function wire(runtime: Wired, pendingLaunches: PendingLaunches, failpoint: (point: Failpoint) => void): DaemonContext {
   const findings = new Findings(
     () => runtime.clock.now().wallMs,
     (scopeId) => isProved(runtime, scopeId),

@@ -9,7 +9,7 @@ import type { HealthView, ReceiptView, Reply, ScopeView } from '../api/views.ts'
 import type { ExplainParts } from '../explainer.ts';
 
 /** What a running daemon shows to an inspector, and the one way in which that may change anything. */
-export interface InspectedDaemon extends Runtime, Omit<ExplainParts, keyof Runtime> {
+export interface InspectedDaemon extends Runtime, ExplainParts {
   /** As the operator, through the dispatch of the API. Throws what the API refuses. */
   readonly call: <Name extends CallName>(
     name: Name,

@@ -58,9 +58,9 @@ export async function actorAnswer({ daemon, fleet, histories }: ActorParts, addr
 }
 
 /** Throws a Refusal where there is no such actor. */
-async function explanationOf(daemon: InspectedDaemon, { kind, id }: Address): Promise<Explanation> {
-  const explanation = await explainInDaemon(daemon, { kind, id });
-  if (explanation === undefined) throw notHere(`${kind} ${id}`);
+async function explanationOf(daemon: InspectedDaemon, address: Address): Promise<Explanation> {
+  const explanation = await explainInDaemon(daemon, address);
+  if (explanation === undefined) throw notHere(`${address.kind} ${address.id}`);
   return explanation;
 }
 

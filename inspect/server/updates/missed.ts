@@ -17,9 +17,9 @@ export interface Missing {
 
 /** Undefined where there is too much of it, where rows are gone, or where `after` is not of this journal. */
 export function missedSince({ daemon, fleet, after, position }: Missing): UpdateMessage | undefined {
-  if (after > position || position - after > mostMissed || !fleet.isComplete) return undefined;
+  if (position - after > mostMissed || !fleet.isComplete) return undefined;
   const entries = daemon.store.journal.page({ after, limit: mostMissed });
-  // Positions are consecutive: fewer rows than positions are rows that a checkpoint took away.
+  // Positions are consecutive: fewer rows than positions are rows that a checkpoint took away, or that never were.
   if (entries.length !== position - after) return undefined;
   const positions = new Positions(mostMissed);
   const messages = entries.flatMap((entry): Message[] => {

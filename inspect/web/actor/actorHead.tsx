@@ -1,9 +1,19 @@
-import type { ActorAnswer, ActorRow } from '../../server/contract.ts';
+import type { ActorAnswer, ActorLink, ActorRow } from '../../server/contract.ts';
 import { Controls } from '../control/controls.tsx';
+import { rowOf } from '../data/fleet.ts';
 import { StateBadges } from '../shell/badge.tsx';
 import { hrefOf } from '../shell/route.ts';
 import { kindWord } from '../text/kinds.ts';
 import { visible } from '../text/visible.ts';
+
+const mostLinks = 8;
+const longestLabel = 24;
+
+/** The end of a path says more than its beginning. */
+function labelOf({ kind, id }: ActorLink): string {
+  const name = rowOf(kind, id)?.label?.split('/').at(-1) ?? '';
+  return name.length > longestLabel ? `${name.slice(0, longestLabel)}…` : name;
+}
 
 interface ActorHeadProps {
   readonly kind: string;
@@ -35,15 +45,18 @@ export function ActorHead({ kind, id, row, answer, state, version }: ActorHeadPr
           <span class="faint" title={answer.definition.structuralHash}>{`chart v${answer.definition.version}`}</span>
         )}
         <span class="links">
-          {answer?.links.map((link) => (
+          {answer?.links.slice(0, mostLinks).map((link) => (
             <a
               key={`${link.relation} ${link.id}`}
               href={hrefOf(['actor', link.kind, link.id])}
               title={visible(link.id)}
             >
-              {visible(link.relation)}
+              {visible([link.relation, labelOf(link)].filter(Boolean).join(' '))}
             </a>
           ))}
+          {answer !== undefined && answer.links.length > mostLinks && (
+            <span class="faint">{`and ${answer.links.length - mostLinks} more`}</span>
+          )}
           <a href={hrefOf(['sequence'], { kind, id })}>messages</a>
           {kind === 'executionScope' && <a href={hrefOf(['processes', id])}>processes</a>}
           {kind === 'ptySession' && <a href={hrefOf(['terminal', id])}>terminal</a>}

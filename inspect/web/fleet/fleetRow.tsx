@@ -2,7 +2,7 @@ import { keyOf } from '../data/fleet.ts';
 import { hrefOf } from '../shell/route.ts';
 import { kinds } from '../text/kinds.ts';
 import { signOf } from '../text/tone.ts';
-import { inWords, visible } from '../text/visible.ts';
+import { stateInWords, visible } from '../text/visible.ts';
 import type { Judged } from './selection.ts';
 
 interface FleetRowProps {
@@ -45,7 +45,7 @@ export function FleetRow({ judged: { row, tone }, index, selected, select }: Fle
         {visible(row.id)}
       </span>
       <span role="gridcell" class="cell-state">
-        {states.map((state) => visible(inWords(state.split('.').at(-1) ?? state))).join(' · ')}
+        {states.map((state) => visible(stateInWords(state))).join(' · ')}
       </span>
       <span role="gridcell" class="cell-waits">
         {row.status === 'corrupt' ? 'its record does not match its digest' : visible(row.waits ?? '')}

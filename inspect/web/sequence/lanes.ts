@@ -15,40 +15,60 @@ export interface Lanes {
   readonly indexOf: (party: string) => number;
 }
 
-/** One lane for each party that says or hears something, in the order in which they first do; outsiders before actors. */
+/** People and programs outside have lanes of their own; what the daemon is made of shares one. */
+const outside = new Set(['operator', 'agent', 'launcher', 'importer', 'worker']);
+const runtime = 'runtime';
+
+const laneOf = ({ key, kind, actor }: Party): string => (actor || outside.has(kind) ? key : runtime);
+
+/** One lane for each actor that says or hears something, in the order in which they first do; the others before them. */
 export function lanesOfParties(parties: readonly Party[], messages: readonly Message[]): Lanes {
-  const order = new Map<string, number>();
-  for (const { from, to } of messages) for (const key of [from, to]) if (!order.has(key)) order.set(key, order.size);
-  const shown = parties
-    .filter(({ key }) => order.has(key))
-    .sort((a, b) => Number(a.actor) - Number(b.actor) || order.get(a.key)! - order.get(b.key)!);
+  const known = new Map(parties.map((party) => [party.key, party]));
+  const lanes = new Map<string, Lane & { readonly isActor: boolean }>();
+  for (const { from, to } of messages) {
+    for (const party of [known.get(from), known.get(to)]) {
+      if (party === undefined || lanes.has(laneOf(party))) continue;
+      lanes.set(laneOf(party), { ...laneFor(party), isActor: party.actor });
+    }
+  }
+  const shown = [...lanes.values()].sort((a, b) => Number(a.isActor) - Number(b.isActor));
   const places = new Map(shown.map(({ key }, index) => [key, index]));
+  const lanesOf = new Map(parties.map((party) => [party.key, places.get(laneOf(party)) ?? 0]));
+  return { lanes: shown, indexOf: (party) => lanesOf.get(party) ?? 0 };
+}
+
+function laneFor(party: Party): Lane {
+  const { kind, id, actor, label } = party;
+  const key = laneOf(party);
+  if (key === runtime) return runtimeLane;
+  const detail = isKind(kind) ? kinds[kind].one : kind;
   return {
-    lanes: shown.map(({ key, kind, id, actor, label }) => ({
-      key,
-      label: label ?? id,
-      detail: isKind(kind) ? kinds[kind].one : kind,
-      actor: actor ? { kind, id } : null,
-    })),
-    indexOf: (party) => places.get(party) ?? 0,
+    key,
+    label: label?.split('/').at(-1) || id,
+    detail: detail === id ? '' : detail,
+    actor: actor ? { kind, id } : null,
   };
 }
 
+const runtimeLane: Lane = { key: runtime, label: 'Runtime', detail: 'parts of the daemon', actor: null };
+
 /** One lane for each kind: how the parts of the program talk, whoever they are. */
 export function lanesOfKinds(parties: readonly Party[]): Lanes {
-  const kindOf = new Map(parties.map((party) => [party.key, laneKind(party)]));
+  const kindOf = new Map(parties.map((party) => [party.key, party.actor ? party.kind : laneKind(party)]));
   const present = new Set(kindOf.values());
-  const outside = [...present].filter((kind) => !isKind(kind)).sort();
-  const order = [...outside, ...kindOrder.filter((kind) => present.has(kind))];
+  const others = [...present].filter((kind) => !isKind(kind) && kind !== runtime).sort();
+  const order = [
+    ...others,
+    ...(present.has(runtime) ? [runtime] : []),
+    ...kindOrder.filter((kind) => present.has(kind)),
+  ];
   return {
-    lanes: order.map((kind) => ({
-      key: kind,
-      label: isKind(kind) ? kinds[kind].many : kind,
-      detail: '',
-      actor: null,
-    })),
+    lanes: order.map((kind) => {
+      if (kind === runtime) return runtimeLane;
+      return { key: kind, label: isKind(kind) ? kinds[kind].many : kind, detail: '', actor: null };
+    }),
     indexOf: (party) => Math.max(0, order.indexOf(kindOf.get(party) ?? '')),
   };
 }
 
-const laneKind = ({ kind }: Party): string => kind;
+const laneKind = ({ kind }: Party): string => (outside.has(kind) ? kind : runtime);

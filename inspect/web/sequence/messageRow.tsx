@@ -22,6 +22,8 @@ export function MessageRow({ message, index, selected, lanes, choose }: MessageR
   const middle = (lane: number) => left + (lane + 0.5) * width;
   const [start, end] = [Math.min(middle(from), middle(to)), Math.max(middle(from), middle(to))];
   const self = from === to;
+  // A lane that several share does not say who of them it was.
+  const who = /^producer:(?!operator\/)([^/]+)/.exec(message.from)?.[1] ?? null;
   const wrong = message.outcome === 'rejected';
   return (
     <div
@@ -58,6 +60,7 @@ export function MessageRow({ message, index, selected, lanes, choose }: MessageR
         }}
       >
         {visible(message.type)}
+        {who !== null && <span class="faint"> {visible(who)}</span>}
         {message.outcome !== 'changed' && <span class="outcome"> {visible(message.outcome)}</span>}
       </span>
     </div>

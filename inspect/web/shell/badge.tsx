@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { signOf, type Tone, toneOfState } from '../text/tone.ts';
-import { inWords, visible } from '../text/visible.ts';
+import { stateInWords, visible } from '../text/visible.ts';
 
 /** A word with the sign and colour of its tone. */
 export function Badge({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {
@@ -16,10 +16,9 @@ export function Badge({ tone, children }: { readonly tone: Tone; readonly childr
 
 /** The last part of a leaf state is what people call it; the whole path is there on demand. */
 export function StateBadge({ state }: { readonly state: string }) {
-  const name = state.split('.').at(-1) ?? state;
   return (
     <span title={visible(state)}>
-      <Badge tone={toneOfState(state)}>{visible(inWords(name))}</Badge>
+      <Badge tone={toneOfState(state)}>{visible(stateInWords(state))}</Badge>
     </span>
   );
 }

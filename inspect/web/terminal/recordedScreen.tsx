@@ -27,7 +27,8 @@ export function RecordedScreen({ terminal }: { readonly terminal: TerminalAnswer
     const load = async () => {
       const response = await fetched(pathOf(routes.terminalRecording, { id: sessionId }), { signal: stop.signal });
       made = new Player(screen, parseRecording(await response.text()));
-      made.seek(Number(route.peek().query.t ?? 0));
+      // How it ended, unless somebody was sent to an instant.
+      made.seek(Number(route.peek().query.t ?? made.durationMs));
       setPlayer(made);
     };
     load().catch((failure: unknown) => {

@@ -26,6 +26,11 @@ export function visibleLines(text: string): string {
     .join('\n');
 }
 
+/** The last part of a path of states, in the word that people use: what the chart of a run calls bound is running. */
+export function stateInWords(path: string): string {
+  return path === 'lifecycle.bound' ? 'running' : inWords(path.split('.').at(-1) ?? path);
+}
+
 /** `drainBlocked`, `own_receipt`, `awaitingTick`: what charts and codes are called, as people say it. */
 export function inWords(code: string): string {
   return code.replaceAll('_', ' ').replace(/([a-z])([A-Z])/g, (_, before: string, after: string) => {

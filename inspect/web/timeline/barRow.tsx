@@ -2,7 +2,7 @@ import type { Bar } from '../../server/contract.ts';
 import { hrefOf } from '../shell/route.ts';
 import { dateTime, duration } from '../text/quantity.ts';
 import { signOf, type Tone, toneOfState, toneRank } from '../text/tone.ts';
-import { inWords, visible } from '../text/visible.ts';
+import { inWords, stateInWords, visible } from '../text/visible.ts';
 import { placeIn, type Span } from './scale.ts';
 
 interface BarRowProps {
@@ -17,7 +17,8 @@ export function BarRow({ bars, span, nowMs }: BarRowProps) {
   const tone = toneOfBar(last);
   const lasted = duration(bars.reduce((sum, bar) => sum + (bar.toMs ?? nowMs) - bar.fromMs, 0));
   const lasting = last.toMs === null;
-  const words = `${stateWords(last)}, ${lasted}${lasting ? ' so far' : ''}`;
+  const state = stateWords(last);
+  const words = lasting ? [state === last.label ? '' : state, `${lasted} so far`].filter(Boolean).join(', ') : lasted;
   const name = last.label.split('/').at(-1) ?? last.label;
   return (
     <li class={`bar-row tone-${tone}`} data-bar={last.key} data-lasting={lasting}>
@@ -31,7 +32,9 @@ export function BarRow({ bars, span, nowMs }: BarRowProps) {
           <a href={hrefOf(['actor', last.actor.kind, last.actor.id], { at: pastOf(last) })}>{visible(inWords(name))}</a>
         )}
         <span class="faint">{visible(words)}</span>
-        {last.reason !== null && <span class="reason">{visible(last.reason)}</span>}
+        {last.reason !== null && (lasting || last.lane === 'wait') && (
+          <span class="reason">{visible(last.reason)}</span>
+        )}
       </p>
       <div class="bar-ground">
         {bars.map((bar) => (
@@ -66,7 +69,7 @@ const leavesOf = ({ state }: Bar): readonly string[] => state.split(', ');
 function stateWords(bar: Bar): string {
   return leavesOf(bar)
     .filter((leaf) => !/(absent|idle)$/.test(leaf) || leavesOf(bar).length === 1)
-    .map((leaf) => inWords(leaf.split('.').at(-1) ?? leaf))
+    .map(stateInWords)
     .join(', ');
 }
 

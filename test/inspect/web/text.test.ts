@@ -1,10 +1,11 @@
 /** What the page decides without a browser. */
 import { describe, expect, it } from 'vitest';
 import { printable } from '../../../cli/print/escape.ts';
-import type { ActorRow } from '../../../inspect/server/contract.ts';
+import type { ActorRow, Message, Party } from '../../../inspect/server/contract.ts';
 import { differences } from '../../../inspect/web/actor/difference.ts';
 import { activeIn } from '../../../inspect/web/chart/placedChart.ts';
 import { selectRows } from '../../../inspect/web/fleet/selection.ts';
+import { lanesOfKinds, lanesOfParties } from '../../../inspect/web/sequence/lanes.ts';
 import { parseRecording } from '../../../inspect/web/terminal/recording.ts';
 import { duration, playTime, size } from '../../../inspect/web/text/quantity.ts';
 import { toneOf } from '../../../inspect/web/text/tone.ts';
@@ -69,6 +70,41 @@ describe('the fleet', () => {
     ['goal', ['workflow.active.executing.plan', 'integration.idle', 'convergence.converged'], 'live'],
   ] as const)('takes %s in %j as %s', (kind, state, tone) => {
     expect(toneOf(row('x', { kind, state }))).toBe(tone);
+  });
+});
+
+describe('lanes of a sequence', () => {
+  const party = (kind: string, id: string, { actor = true, label = null }: Partial<Party> = {}): Party => ({
+    key: actor ? `${kind}/${id}` : `producer:${kind}/${id}`,
+    kind,
+    id,
+    actor,
+    label,
+  });
+  const parties = [
+    party('worktreeGeneration', 'W1', { label: '/a/b/tree' }),
+    party('run', 'R1'),
+    party('operator', 'me', { actor: false }),
+    party('receipt-reader', 'r', { actor: false }),
+    party('launch-coordinator', 'l', { actor: false }),
+  ];
+  const [worktree, run, operator, reader, coordinator] = parties.map(({ key }) => key) as [string, ...string[]];
+  const messages = [
+    [operator, run],
+    [reader, run],
+    [coordinator, worktree],
+  ].map(([from, to]) => ({ from, to }) as Message);
+
+  it('are one for each actor, and one for everything that the daemon is made of', () => {
+    const { lanes, indexOf } = lanesOfParties(parties, messages);
+    expect(lanes.map(({ label }) => label)).toEqual(['me', 'Runtime', 'R1', 'tree']);
+    expect([operator, reader, coordinator, run, worktree].map((key) => indexOf(key!))).toEqual([0, 1, 1, 2, 3]);
+  });
+
+  it('are one for each kind', () => {
+    const { lanes, indexOf } = lanesOfKinds(parties);
+    expect(lanes.map(({ label }) => label)).toEqual(['operator', 'Runtime', 'Runs', 'Worktrees']);
+    expect([operator, reader, coordinator, run, worktree].map((key) => indexOf(key!))).toEqual([0, 1, 1, 2, 3]);
   });
 });
 

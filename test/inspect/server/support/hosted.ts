@@ -39,7 +39,7 @@ export function hosted(): Hosted {
     capacity: () => ({ used: 0, limit: 0, scopeIds: [] }),
     admission: () => 'open',
     lifecycle: () => 'serving',
-    isLaunchedHere: () => false,
+    pendingLaunches: { get: () => undefined },
   } as unknown as InspectedDaemon;
   const created = (number: number, title: string) => {
     const payload = { goalId: goalId(number), title, nodeId: store.nodeId, priority: 0, repoId: null };

@@ -9,26 +9,31 @@ import type { TestDaemon } from '../../../support/daemon.ts';
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 let program: string | undefined;
 
+/** One file that may lie anywhere three levels below `root`. */
+export function bundleStoryDaemon(root: string, outfile: string): void {
+  buildSync({
+    entryPoints: [join(root, 'test', 'inspect', 'web', 'fixtures', 'storyDaemon.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    external: ['better-sqlite3', 'fast-check'],
+    logLevel: 'error',
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+  });
+}
+
 /** Bundled once per test file, and put in place in one step: another file may be starting it just now. */
 export function storyDaemonCommand(): readonly string[] {
   if (program === undefined) {
     const directory = join(root, 'node_modules', '.cache', 'custody-tests');
     mkdirSync(directory, { recursive: true });
     const fresh = join(directory, `storyDaemon-${process.pid}.mjs`);
-    buildSync({
-      entryPoints: [join(root, 'test', 'inspect', 'web', 'fixtures', 'storyDaemon.ts')],
-      outfile: fresh,
-      bundle: true,
-      platform: 'node',
-      target: 'node20.19',
-      format: 'esm',
-      mainFields: ['module', 'main'],
-      external: ['better-sqlite3', 'fast-check'],
-      logLevel: 'error',
-      banner: {
-        js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-      },
-    });
+    bundleStoryDaemon(root, fresh);
     program = join(directory, 'storyDaemon.mjs');
     renameSync(fresh, program);
   }

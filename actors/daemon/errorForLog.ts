@@ -1,4 +1,4 @@
-/** Errors as the private log has them. */
+/** What the private log says of anything thrown. */
 
 /** Long enough for what SQLite, git and Node say; what is cut off is counted, so that nobody takes a part for the whole. */
 const longestMessage = 4_000;
