@@ -53,6 +53,7 @@ if (existsSync(join(root, 'cli'))) {
       worker: 'cli/worker.ts',
       screenWorker: 'pty/screen/worker.ts',
       schemaWorker: 'actors/daemon/schema/worker.ts',
+      verifyWorker: 'inspect/verify/worker.ts',
     },
     splitting: true,
     format: 'esm',
