@@ -9,6 +9,7 @@ interface VerifyCommandOptions {
   readonly seed: number;
   readonly config?: string;
   readonly mutants: boolean;
+  readonly journal?: string | true;
 }
 
 export function registerVerify(program: Command): void {
@@ -24,11 +25,24 @@ export function registerVerify(program: Command): void {
     .option('--seed <n>', 'of the random walks where a bound is met', parseWhole(0, 0xffff_ffff), 1)
     .option('--config <name>', 'one configuration alone')
     .option('--no-mutants', 'do not try whether broken machines would be noticed')
+    .option(
+      '--journal [file]',
+      'replay the journal of the installation instead, or what custody events --json has printed',
+    )
     .action(
-      action<VerifyCommandOptions>(async ({ output }, options) => {
+      action<VerifyCommandOptions>(async ({ output, places }, { journal, ...options }) => {
+        if (journal !== undefined) {
+          const { runVerifyJournal } = await import('../verify/journal.ts');
+          return runVerifyJournal(output, places.stateDir, journal === true ? undefined : journal);
+        }
         const { runVerify } = await import('../verify/main.ts');
         return runVerify(output, options);
       }),
     );
-  example(command, 'custody verify --seconds 60', 'custody verify --config nested-scopes --json');
+  example(
+    command,
+    'custody verify --seconds 60',
+    'custody verify --config nested-scopes --json',
+    'custody verify --journal',
+  );
 }

@@ -1,5 +1,6 @@
 /** What the checker found, for people: the figures, the bounds, and every story that ends badly. */
 import type { Counterexample } from '../../inspect/verify/counterexample.ts';
+import type { JournalReport } from '../../inspect/verify/journal.ts';
 import type { ConfigurationVerdict, MutantVerdict } from '../../inspect/verify/verdict.ts';
 import type { VerifyReport } from '../../inspect/verify/verify.ts';
 import { line } from './escape.ts';
@@ -49,5 +50,20 @@ function violationLines(
     style.red(line`${invariant} is broken in ${configuration}: ${title}`),
     ...story.map((event, index) => line`  ${index + 1}. ${event}`),
     ...diagram.split('\n').map((text) => line`  ${text}`),
+  ];
+}
+
+export function journalLines(report: JournalReport, style: Style): readonly string[] {
+  const { events, replayed, actors, unreplayable, commits, invariants, findings } = report;
+  return [
+    line`${count(replayed)} of ${count(events)} events of ${count(actors)} actors were replayed, in ${count(commits)} commits`,
+    ...(unreplayable > 0
+      ? [line`${count(unreplayable)} belong to actors whose history is not whole, and were not judged`]
+      : []),
+    line`${invariants.length} invariants`,
+    ...findings.map(({ position, actor, type, invariant, detail }) =>
+      style.red(line`${position} ${actor} ${type}: ${invariant}: ${detail}`),
+    ),
+    findings.length === 0 ? style.green('no invariant is broken') : style.red(line`${findings.length} findings`),
   ];
 }

@@ -67,7 +67,7 @@ function violationIn(exploration: Exploration, { seed, forMs }: Effort): Counter
   const { violation, endedBy, ms, space } = exploration;
   if (violation !== null) return counterexample(exploration, violation);
   if (endedBy === null) return lostProspect(exploration);
-  const left = forMs === undefined ? 0 : Math.max(0, forMs * 1.1 - ms);
+  const left = forMs === undefined || endedBy === 'states' ? 0 : Math.max(0, forMs * 1.1 - ms);
   const walked = walk(exploration, { seed, forMs: left });
   return walked === null ? null : counterexample({ ...exploration, space }, walked);
 }

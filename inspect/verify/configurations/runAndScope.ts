@@ -34,6 +34,7 @@ const words: readonly Word<Forest>[] = [
   ...assumptionWords<Forest>('S1'),
   ...drainWords<Forest>('S1'),
   ...processWords<Forest>('R1', launch),
+  ...residentWords<Forest>('S1'),
 ];
 
 const prospects: readonly Prospect<Forest>[] = [
@@ -98,7 +99,6 @@ export const waitingRun: Configuration<Forest> = {
   words: [
     ...words.filter(({ name }) => !/enclosing|uncertain/.test(name)),
     ...publicationWords<Forest>('S1'),
-    ...residentWords<Forest>('S1'),
     ...witnessWords<Forest>('S1'),
   ],
   views,

@@ -66,6 +66,13 @@ export const workerReplacement: Configuration<Forest> = {
   ],
   prospects: [
     {
+      id: 'L-11',
+      title: 'as long as no worker was launched, the first one can be',
+      from: ({ actors }) => actors.K1 === null && actors.K2 === null,
+      to: ({ actors }) => actors.K1 !== null || actors.K2 !== null,
+      without: [],
+    },
+    {
       id: 'L-04',
       title: 'a refused recovery whose scopes are all proved can still launch a replacement',
       from: (records) => {

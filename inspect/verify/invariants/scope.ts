@@ -50,6 +50,16 @@ export const proofInvariants: readonly Invariant<never>[] = [
     holds: (records) => every(records, scopes, (scope) => !isGuardianLost(scope) || isGap(scope) || isOver(scope)),
   },
   {
+    id: 'OWN-06',
+    title: 'a scope that is unverified just now has no gap: every gap leads to where only a proof leads out of',
+    holds: (records) =>
+      every(
+        records,
+        scopes,
+        (scope) => coverageOf(scope) !== 'unverified.transient' || scope.context.gaps.length === 0,
+      ),
+  },
+  {
     id: 'I-17',
     title: 'a gap leaves to a proof only, or to never launched where no release was committed',
     keeps: (step) =>

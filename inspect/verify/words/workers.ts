@@ -240,6 +240,18 @@ export function fenceWords<T>(numbers: readonly number[]): readonly Word<T>[] {
         },
       ),
     ]),
+    {
+      name: 'the one that was to be replaced is launched in its own place',
+      by: driver,
+      call: (records) => {
+        const old = one(records, 'recoveryFence', 'X1')?.context.old;
+        const payload = { ...nobody, workerEnabled: true };
+        return old
+          ? toFence(['replacement.launched', { ...payload, incarnationId: old.incarnationId, scopeId: old.scopeId }])
+          : undefined;
+      },
+      due: 'refused',
+    },
     { name: 'a recovery of nobody begins', by: driver, call: (records) => started(null, liveWorkersOf(records)) },
     {
       name: 'everything is looked at',
