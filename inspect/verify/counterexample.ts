@@ -37,7 +37,7 @@ export function counterexample(exploration: Exploration, violation: Violation): 
   const { name } = space.configuration;
   return {
     ...{ configuration: name, invariant: invariant.id, title: invariant.title },
-    story: causes.map((episode) => episode.name),
+    story: [...(space.configuration.prologue ?? []), ...causes.map((episode) => episode.name)],
     diagram: diagramOf(causes, `${invariant.id}: ${invariant.title}`),
     records: Object.fromEntries(Object.entries(actors).map(([id, snapshot]) => [id, snapshot?.value ?? null])),
     truth: space.truth(table.world(violation.state)),

@@ -111,6 +111,8 @@ export interface Configuration<Truth> {
   readonly words: readonly Word<Truth>[];
   readonly invariants: readonly Invariant<Truth>[];
   readonly prospects?: readonly Prospect<Truth>[];
+  /** Names of the words that have been said already, where what comes before is explored elsewhere. */
+  readonly prologue?: readonly string[];
   /** Whether event ids are remembered, as the host does; without, a repeat is applied again, which is worse. */
   readonly remembersIds?: boolean;
   /** Parts of a context that no guard and no invariant here asks about; what is left tells situations apart. */

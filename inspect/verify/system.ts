@@ -55,7 +55,7 @@ export class System {
   readonly #records: Array<Records | undefined> = [];
   readonly first: number;
 
-  constructor({ cast, views, remembersIds = false }: AnyConfiguration, charts: Charts) {
+  constructor({ cast, views, words, prologue = [], remembersIds = false }: AnyConfiguration, charts: Charts) {
     this.actors = cast.map((member) => new Actor(member, charts, views));
     this.#places = new Map(cast.map(({ id }, index) => [id, index]));
     this.#remembersIds = remembersIds;
@@ -65,7 +65,10 @@ export class System {
     );
     const created = this.call(this.#numberOf(empty), creations);
     if (created.isRefused) throw new Error('the cast cannot be created');
-    this.first = created.next;
+    this.first = prologue.reduce((record, name) => {
+      const events = words.find((word) => word.name === name)?.call(this.records(record)) ?? [];
+      return this.call(record, events).next;
+    }, created.next);
   }
 
   get count(): number {

@@ -2,6 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import { configurations } from './configurations/all.ts';
 import type { Counterexample } from './counterexample.ts';
+import { testedElsewhere } from './elsewhere.ts';
 import { mutants } from './mutants.ts';
 import { type ConfigurationVerdict, carryOut, type MutantVerdict, type Task, type TaskVerdict } from './verdict.ts';
 
@@ -33,13 +34,17 @@ export interface VerifyReport {
     readonly title: string;
     readonly configurations: readonly string[];
   }>;
+  /** Invariants that are not about the charts, and where they are tested. */
+  readonly testedElsewhere: Readonly<Record<string, string>>;
   readonly mutants: readonly MutantVerdict[];
   readonly violations: readonly Counterexample[];
 }
 
 /** About three million states of a configuration fit into a gigabyte with all that is kept beside them. */
 const mostStates = 3_000_000;
-const mutantStates = 600_000;
+const mutantStates = 100_000;
+/** Of each configuration that could notice it. */
+const mutantMs = 60_000;
 
 export async function verify(options: VerifyOptions): Promise<VerifyReport> {
   const { seconds, seed, configuration, withMutants, onProgress } = options;
@@ -64,13 +69,14 @@ export async function verify(options: VerifyOptions): Promise<VerifyReport> {
     seconds: took,
     statesPerSecond: Math.round(states / took),
     invariants: invariantsOf(checked),
+    testedElsewhere,
     mutants: killed,
     violations,
   };
 }
 
 async function tryMutants(options: VerifyOptions): Promise<readonly MutantVerdict[]> {
-  const forMs = options.seconds * 1_000;
+  const forMs = Math.min(mutantMs, options.seconds * 1_000);
   const tasks = mutants.map((mutant): Task => ({ is: 'mutant', mutant, limits: { states: mutantStates, forMs } }));
   return (await shareOut(tasks, options)).flatMap((one) => (one.is === 'mutant' ? [one.verdict] : []));
 }

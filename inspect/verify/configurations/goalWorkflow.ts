@@ -35,6 +35,7 @@ const integrating =
 export const goalIntegration: Configuration<Git> = {
   name: 'goal-integration',
   title: 'a candidate on its way into its target, and everything that can come between',
+  prologue: ['governance selected', 'claim recorded', 'verdict accepted'],
   bounds: [
     'one Goal, at most four occurrences and two Rounds; the way through the steps is that of goal-workflow',
     'receipts that were late are not adopted; one side effect',

@@ -74,6 +74,14 @@ export const goalInvariants: readonly Invariant<never>[] = [
       goalStep(step, (before, after) => isConverged(before) || workflowOf(before) === workflowOf(after)),
   },
   {
+    id: 'SEL-01',
+    title: 'a step that somebody selects, here or on another node, is the step afterwards',
+    keeps: (step) =>
+      ['decision.stepSelected', 'sync.workflowApplied'].every((type) =>
+        taken(step, type).every(({ to, event }) => one(step.after, kind, to)?.context.status === event.to),
+      ),
+  },
+  {
     id: 'I-10',
     title: 'done and cancelled are for good',
     keeps: (step) =>
@@ -160,10 +168,15 @@ export const integrationInvariants: readonly Invariant<never>[] = [
     id: 'OCC-07',
     title:
       'a lease ends with whatever makes it pointless: another node, a conflict, a Round, a decision for another step, cancel',
-    keeps: (step) =>
-      goalStep(step, (before, after) => !isPointless(step, before, after) || integrationOf(after) !== 'leased'),
+    keeps: (step) => goalStep(step, (before, after) => isLeaseKeptRightly(step, before, after)),
   },
 ];
+
+function isLeaseKeptRightly(step: Step, before: Goal, after: Goal): boolean {
+  if (isPointless(step, before, after)) return integrationOf(after) !== 'leased';
+  const isLost = integrationOf(before) === 'leased' && integrationOf(after) === 'idle';
+  return !isLost || said(step, 'integration.released') || statusOf(after) === 'cancelled';
+}
 
 function isPointless(step: Step, before: Goal, after: Goal): boolean {
   if (integrationOf(before) !== 'leased') return false;

@@ -220,6 +220,12 @@ const asked = { requestId: 'q', actor: 'operator' };
 const selectable = ['backlog', 'todo', 'plan', 'implement', 'quality', 'governance'] as const;
 
 const peopleWords: readonly Saying[] = [
+  // Review is reached by integrating, and by nothing that anybody says.
+  ...decision('review selected', {
+    type: 'decision.stepSelected',
+    payload: () => ({ to: 'review', reason: '', ...asked }),
+    accepts: () => false,
+  }).map((saying): Saying => ({ ...saying, accepts: (goal) => statusOf(goal) === 'review' })),
   ...decision('Round authored', {
     type: 'round.authored',
     payload: ({ round }) => ({ requestDigest: digestOf(String(round % 10)), requestRef: 'request', actor: 'operator' }),
@@ -274,6 +280,14 @@ const peopleWords: readonly Saying[] = [
 ];
 
 const otherNodeWords: readonly Saying[] = [
+  {
+    ...{ name: 'another node says review', by: 'another node', type: 'sync.workflowApplied' },
+    payload: ({ occurrence, round, nodeId }) => {
+      const n = occurrence.n + 1;
+      return { to: 'review', occurrence: n, boundary: n, round, nodeId, sourceDigest: digestOf('6') };
+    },
+    accepts: () => false,
+  },
   ...selectable.flatMap((to): Saying[] =>
     [
       { what: '', n: 1, b: 1 },

@@ -30,82 +30,58 @@ const isMine = (goal: Goal): boolean =>
 const next = ({ occurrence, integration }: GoalContext): string =>
   integration?.attemptId === `A${occurrence.n}` ? `A${occurrence.n}+` : `A${occurrence.n}`;
 
-export function integrationWords<T extends Git>(): readonly Word<T>[] {
-  const by = 'worker';
-  const begun = (payload: (context: GoalContext) => object, accepts: (goal: Goal) => boolean) =>
-    ({
-      by,
-      type: 'integration.begun',
-      basis: basisOf,
-      payload: (context: GoalContext) => ({ ...payload(context), expectedTargetTip: commitOf('b') }),
-      accepts,
-    }) as const;
-  const published = (payload: (context: GoalContext) => object, accepts: (goal: Goal) => boolean) =>
-    ({
-      by,
-      type: 'publication.started',
-      basis: basisOf,
-      payload: (context: GoalContext) => ({ ...payload(context), ref: 'main', remote: 'origin' }),
-      accepts,
-    }) as const;
-  const leased = (payload: (context: GoalContext) => object, accepts: (goal: Goal) => boolean) =>
-    ({
-      by,
-      type: 'integration.leased',
-      basis: basisOf,
-      payload: (context: GoalContext) => ({ target: 'main', ...payload(context) }),
-      accepts,
-    }) as const;
-  return [
-    goalWordOf({
-      name: 'integration leased',
-      ...leased((context) => ({ attemptId: next(context), candidate: context.candidate ?? 'none' }), leasable),
-    }),
-    goalWordOf({
-      name: 'the same lease taken again',
-      ...leased(
-        (context) => ({ ...attempt(context), candidate: context.candidate ?? 'none' }),
-        (goal) => leasable(goal) && goal.context.integration === null,
-      ),
-    }),
-    goalWordOf({
-      name: 'another candidate leased',
-      ...leased(
-        (context) => ({ attemptId: next(context), candidate: 'another' }),
-        () => false,
-      ),
-    }),
-    goalWordOf({
-      name: 'integration begun',
-      ...begun(
-        attempt,
-        (goal) =>
-          isMine(goal) &&
-          integrationOf(goal) === 'leased' &&
-          goal.context.integration?.occurrence === goal.context.occurrence.n,
-      ),
-    }),
-    goalWordOf({
-      name: 'another attempt begun',
-      ...begun(
-        () => otherAttempt,
-        () => false,
-      ),
-    }),
-    goalWordOf({
-      name: 'publication started',
-      ...published(attempt, (goal) => isMine(goal) && integrationOf(goal) === 'localOnly' && serves(goal.context)),
-    }),
-    goalWordOf({
-      name: 'another attempt published',
-      ...published(
-        () => otherAttempt,
-        () => false,
-      ),
-    }),
-    ...observations<T>(),
-  ];
-}
+type Payload = (context: GoalContext) => object;
+type Accepts = (goal: Goal) => boolean;
+const never: Accepts = () => false;
+
+const spoken = (
+  name: string,
+  type: 'integration.leased' | 'integration.begun' | 'publication.started',
+  { payload, accepts }: { readonly payload: Payload; readonly accepts: Accepts },
+) => ({ name, by: 'worker', type, basis: basisOf, payload, accepts });
+
+const leased = (name: string, payload: Payload, accepts: Accepts) =>
+  spoken(name, 'integration.leased', { payload: (context) => ({ target: 'main', ...payload(context) }), accepts });
+
+const begun = (name: string, payload: Payload, accepts: Accepts) =>
+  spoken(name, 'integration.begun', {
+    payload: (context) => ({ ...payload(context), expectedTargetTip: commitOf('b') }),
+    accepts,
+  });
+
+const published = (name: string, payload: Payload, accepts: Accepts) =>
+  spoken(name, 'publication.started', {
+    payload: (context) => ({ ...payload(context), ref: 'main', remote: 'origin' }),
+    accepts,
+  });
+
+const candidateOf = ({ candidate }: GoalContext): string => candidate ?? 'none';
+const isLeaseCurrent = ({ context }: Goal): boolean => context.integration?.occurrence === context.occurrence.n;
+
+export const integrationWords = <T extends Git>(): readonly Word<T>[] => [
+  ...[
+    leased('integration leased', (goal) => ({ attemptId: next(goal), candidate: candidateOf(goal) }), leasable),
+    leased(
+      'the same lease taken again',
+      (goal) => ({ ...attempt(goal), candidate: candidateOf(goal) }),
+      (goal) => leasable(goal) && goal.context.integration === null,
+    ),
+    leased('another candidate leased', (goal) => ({ attemptId: next(goal), candidate: 'another' }), never),
+    begun(
+      'integration begun',
+      attempt,
+      (goal) => isMine(goal) && integrationOf(goal) === 'leased' && isLeaseCurrent(goal),
+    ),
+    begun('another attempt begun', () => otherAttempt, never),
+    published(
+      'publication started',
+      attempt,
+      (goal) => isMine(goal) && integrationOf(goal) === 'localOnly' && serves(goal.context),
+    ),
+    published('another attempt published', () => otherAttempt, never),
+  ].map((saying) => goalWordOf<T>(saying)),
+  ...observations<T>(),
+];
 
 /** What git says is said by whoever looks, when it is so, and perhaps much later. */
 function observations<T extends Git>(): readonly Word<T>[] {
