@@ -33,7 +33,7 @@ export interface Exploration {
   readonly ms: number;
 }
 
-const lookEvery = 0x1fff;
+const lookEvery = 0x1ff;
 
 class Explorer {
   readonly space: Space;

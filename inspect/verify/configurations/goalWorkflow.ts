@@ -15,7 +15,11 @@ import { drainWords, publicationWords } from '../words/watching.ts';
 /** Decisions name the revision that they were made on, so how many there were tells nothing apart. */
 const goalView = (goal: GoalContext) => [
   [goal.nodeId, goal.status, goal.round, goal.occurrence, goal.claim?.claimId ?? '', goal.candidate],
-  [goal.rounds.length, goal.receipts.map(({ occurrence, verdict }) => [occurrence, verdict]), goal.integration],
+  [
+    goal.rounds.length,
+    goal.receipts.map(({ occurrence, verdict, reuseOf = '' }) => [occurrence, verdict, reuseOf]),
+    goal.integration,
+  ],
   [goal.openEffects.length, goal.failure !== null],
 ];
 

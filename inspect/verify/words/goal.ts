@@ -181,6 +181,8 @@ const outdatedWords: readonly Saying[] = Object.entries(bent).flatMap(([what, be
   const basis = (context: GoalContext): Basis => ({ ...basisOf(context), ...bend(context) }) as Basis;
   const by = 'outdated worker';
   const refused = () => false;
+  // Of which attempt at this Goal it speaks has to be said; what is said of another is not even kept as late.
+  const unkept = what === 'of another Goal' ? { accepts: refused } : {};
   return [
     {
       name: `step advanced by a worker ${what}`,
@@ -196,8 +198,16 @@ const outdatedWords: readonly Saying[] = Object.entries(bent).flatMap(([what, be
       type: 'step.failed',
       basis,
       payload: () => ({ failureClass: 'provider', reasonCode: 'timeout', evidenceRef: 'log' }),
+      ...unkept,
     },
-    { name: `verdict of a worker ${what}`, by, type: 'receipt.recorded', basis, payload: receipt('accepted') },
+    {
+      name: `verdict of a worker ${what}`,
+      by,
+      type: 'receipt.recorded',
+      basis,
+      payload: receipt('accepted'),
+      ...unkept,
+    },
   ];
 });
 
