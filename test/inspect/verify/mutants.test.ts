@@ -26,7 +26,9 @@ describe('the list of mutants', () => {
 
   it('has every relay that the explorations meet', () => {
     const met = new Set(
-      configurations.flatMap((one) => [...explore(one, shippedCharts, { states: 8_000 }).space.relayed]),
+      configurations
+        .filter(({ cast }) => cast.length > 1)
+        .flatMap((one) => [...explore(one, shippedCharts, { states: 8_000 }).space.relayed]),
     );
     const listed = new Set(relayMutants.map(({ from, to, type }) => `${from} → ${to}: ${type}`));
     expect([...met].filter((relay) => !listed.has(relay))).toEqual([]);
