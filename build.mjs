@@ -58,6 +58,7 @@ if (existsSync(join(root, 'cli'))) {
       screenWorker: 'pty/screen/worker.ts',
       schemaWorker: 'actors/daemon/schema/worker.ts',
       inspectThread: 'inspect/server/thread/entry.ts',
+      verifyWorker: 'inspect/verify/worker.ts',
     },
     splitting: true,
     format: 'esm',

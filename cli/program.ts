@@ -27,6 +27,7 @@ import { registerService } from './commands/service.ts';
 import { registerSessions } from './commands/sessions.ts';
 import { registerSetup } from './commands/setup.ts';
 import { registerStatus } from './commands/status.ts';
+import { registerVerify } from './commands/verify.ts';
 import { registerWorktrees } from './commands/worktrees.ts';
 import { addGlobalOptions, groupItems } from './globalOptions.ts';
 import { version } from './version.ts';
@@ -61,6 +62,7 @@ const registrations: readonly (readonly [names: readonly string[], register: (pr
   [['demo'], registerDemo],
   [['drill'], registerDrill],
   [['acceptance'], registerAcceptance],
+  [['verify'], registerVerify],
   // `completions` is about the whole tree, so it is not in the list of those that can do with a part of it.
   [['__complete'], registerCompletions],
 ];
