@@ -16,7 +16,7 @@ import { hostOver, launched, observed } from '../host/scopes.ts';
 import { median, quantile } from '../timing.ts';
 
 const scopes = Array.from({ length: 100 }, (_, n) => `S${String(n).padStart(10, '0')}`);
-const rounds = 31;
+const rounds = 15;
 const plan = [
   { perCall: 1, calls: 60 },
   { perCall: 10, calls: 40 },

@@ -17,11 +17,13 @@ import type { Overview, OverviewFields } from './overview.ts';
 /** Between a commit and the telling of it: short against what an eye notices, long enough for a relayed change to be whole. */
 const pauseMs = 10;
 /** The pause is at least so many times as long as the last telling took. */
-const restFactor = 40;
+const restFactor = 60;
 const longestPauseMs = 80;
 /** While nobody looks, lines are only kept current. */
 const unwatchedPauseMs = 500;
-const mostPerMessage = 300;
+const mostRows = 300;
+/** Nobody reads more of them as they come; each is put together in the turn of its commit. */
+const mostMessages = 100;
 const rememberedPositions = 4_096;
 
 export const mostClients = 64;
@@ -109,7 +111,7 @@ export class Updates {
     for (const record of records) {
       this.#dirty.set(keyOf(record.actor), record);
       if (!isWatched) continue;
-      if (this.#messages.length < mostPerMessage) this.#messages.push(this.#messageOf(record));
+      if (this.#messages.length < mostMessages) this.#messages.push(this.#messageOf(record));
       else this.#skipped += 1;
     }
     this.#position = records.at(-1)?.position ?? this.#position;
@@ -139,7 +141,7 @@ export class Updates {
   #tellCommitted(): void {
     const actors: ActorRow[] = [];
     for (const [key, row] of this.#unsent) {
-      if (actors.length === mostPerMessage) break;
+      if (actors.length === mostRows) break;
       actors.push(row);
       this.#unsent.delete(key);
     }
