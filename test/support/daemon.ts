@@ -13,6 +13,7 @@ import { placesOf, readRendezvous } from '../../actors/runtime/places.ts';
 import { unrecordedRoot } from '../../actors/runtime/unrecorded.ts';
 import { Client } from '../../cli/client.ts';
 import { openStore } from '../../persistence/store.ts';
+import type { VerifiedContract } from '../../persistence/tables/contracts.ts';
 import { type DaemonHome, daemonHome, type HomeOptions } from './daemonHome.ts';
 import { endLeftovers, homeVariable } from './daemonLeftovers.ts';
 import {
@@ -24,6 +25,13 @@ import {
   startDaemonProcess,
 } from './daemonProcess.ts';
 import { patienceMs } from './patience.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** hostContract.ts */
+    hostContract: VerifiedContract;
+  }
+}
 
 type Loose<T> = T extends object ? { -readonly [Key in keyof T]: T[Key] } : T;
 export type ExecOptions = Partial<CallArguments<'runs.exec'>>;

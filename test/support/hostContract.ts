@@ -13,12 +13,6 @@ import { openStore } from '../../persistence/store.ts';
 import type { VerifiedContract } from '../../persistence/tables/contracts.ts';
 import { cliProgram } from './daemonProcess.ts';
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    hostContract: VerifiedContract;
-  }
-}
-
 /** Throws when the battery does not pass here. */
 export function verifyHostContract(): VerifiedContract {
   const directory = mkdtempSync(join(tmpdir(), 'custody-contract-'));

@@ -60,11 +60,11 @@ export const generationInvariants: readonly Invariant<never>[] = [
       changedBy(step, 'seal.requested').every(({ to }) => {
         const before = one(step.before, kind, to);
         if (before === null) return true;
-        const { coverageGaps, noted, noWritersContract } = before.context;
+        const { coverageGaps, noted, notedBeyond, noWritersContract } = before.context;
         return (
           isSettledThere(before) &&
           coverageGaps.open.length === 0 &&
-          Object.values(noted).every(({ run }) => run !== 'active') &&
+          Object.keys(noted).length + notedBeyond.count === 0 &&
           noWritersContract !== null &&
           isTrulySettled(step.before, before)
         );
@@ -121,14 +121,15 @@ function isInformed(records: Records, { context }: GenerationSnapshot): boolean 
       run === null || run.context.generationId !== context.generationId || isTerminal(run) === (known !== 'active')
     );
   };
-  const runs = [...Object.entries(context.admitted), ...Object.entries(context.noted)];
+  const admitted = Object.entries(context.admitted).map(([runId, { run }]) => [runId, run] as const);
+  const noted = Object.keys(context.noted).map((runId) => [runId, 'active'] as const); // whoever has ended is only counted
   return (
     Object.entries(context.admitted).every(([, { scopes }]) =>
       Object.entries(scopes).every(([scopeId, known]) => {
         const scope = one(records, 'executionScope', scopeId);
         return scope === null || isOver(scope) === (known === 'proved');
       }),
-    ) && runs.every(([runId, { run }]) => isRunKnown(runId, run))
+    ) && [...admitted, ...noted].every(([runId, run]) => isRunKnown(runId, run))
   );
 }
 

@@ -35,8 +35,8 @@ function isSealable({ context }: Generation): boolean {
   return isSettled && context.coverageGaps.open.length === 0 && isNotedOver(context) && isCovered(context);
 }
 
-const isNotedOver = ({ noted }: Generation['context']): boolean =>
-  Object.values(noted).every(({ run }) => run !== 'active');
+const isNotedOver = ({ noted, notedBeyond }: Generation['context']): boolean =>
+  Object.keys(noted).length + notedBeyond.count === 0;
 
 const isCovered = ({ admitted, noWritersContract, coveredGuardians }: Generation['context']): boolean =>
   noWritersContract !== null &&
