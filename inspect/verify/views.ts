@@ -27,6 +27,7 @@ export const views = {
     [generation.controller, generation.sealEpoch, generation.admitted, generation.noted, generation.coverageGaps.open],
     [generation.coverageGaps.recorded > 0, generation.coveredGuardians, has(generation.noWritersContract)],
     [has(generation.retirement), generation.handoff?.to ?? '', generation.evidence],
+    [generation.notedBeyond, generation.notedSettled],
   ],
   ptySession: (session: SessionContext) => [
     [session.activity.seq, session.structured, session.firstFailure, session.faults.map(({ cause }) => cause).sort()],

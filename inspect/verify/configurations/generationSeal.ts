@@ -6,7 +6,7 @@ import { generationInvariants } from '../invariants/generation.ts';
 import { runInvariants, runScopeInvariants } from '../invariants/run.ts';
 import { orderInvariants, proofInvariants } from '../invariants/scope.ts';
 import { treeInvariants } from '../invariants/truth.ts';
-import { type Configuration, type Invariant, say, type Word } from '../model.ts';
+import { type Configuration, type Invariant, type Records, say, type Word } from '../model.ts';
 import { type Forest, forestOf, isWriterAlive, reboot, treeMoves, treeOf } from '../tree.ts';
 import { views } from '../views.ts';
 import { generationWords, ourGuardian, registered } from '../words/generation.ts';
@@ -49,7 +49,7 @@ const observedWords: readonly Word<Forest>[] = [
   {
     name: 'R2 is noted and placed',
     by: 'adapter',
-    call: () => placed,
+    call: (records) => (isPlaced(records) ? undefined : placed),
     due: (records) => {
       const generation = one(records, 'worktreeGeneration', 'W1');
       const place = one(records, 'run', 'R2')?.context.generationId;
@@ -62,6 +62,9 @@ const observedWords: readonly Word<Forest>[] = [
     due: (records) => (one(records, 'run', 'R2')?.context.generationId === 'W1' ? 'refused' : 'accepted'),
   }),
 ];
+
+/** The host knows a note that is repeated by the id of its event, which is never forgotten (JRN-05). */
+const isPlaced = (records: Records): boolean => one(records, 'run', 'R2')?.context.generationId === 'W1';
 
 /** Noted first: a run that is over already says so there as soon as it is placed. */
 const placed = [
@@ -77,6 +80,8 @@ export const generationSeal: Configuration<Forest> = {
   title: 'a worktree from its registration to its retirement, with a guarded run and one that others started',
   bounds: [
     'one generation, one managed run with one scope, one observed run; one gap; two authority changes',
+    'the observed run is noted once: the host knows a repeated note by its event id (JRN-05)',
+    'a run that is over is admitted nowhere: the launch that admits a run makes its id',
     'a child that is held behind a shut gate is no writer: it is killed unrun (GRD-06)',
     'nobody leaves the session of the root; drains and repeated looks are those of run-and-scope',
   ],

@@ -1,6 +1,6 @@
 /** What is said to a worktree generation by its operator, its adapter, its contract and its executor. */
 import { digestOf } from '../evidence.ts';
-import { lifecycleOf, one, type SnapshotOf } from '../facts.ts';
+import { isCancelled, isEnded, lifecycleOf, one, type SnapshotOf } from '../facts.ts';
 import { type Due, type Records, say, type Told, type Word } from '../model.ts';
 import { word } from './launching.ts';
 
@@ -50,6 +50,8 @@ const dueBy =
     const generation = one(records, 'worktreeGeneration', 'W1');
     return generation !== null && accepts(generation) ? 'accepted' : 'refused';
   };
+
+const admitsR2 = say('W1', 'run.admitted', { runId: 'R2' });
 
 const isManaged = ({ value }: Generation): boolean => value.authority === 'managed';
 const isQuiescing = ({ value }: Generation): boolean => value.authority === 'quiescing';
@@ -155,13 +157,22 @@ const evidenceWords = <T>(): readonly Word<T>[] => [
     ...toW1<T>('R1 admitted again', admittedAgain, () => false),
     call: ({ actors }) => (actors.R1 ? [admittedAgain] : undefined),
   },
-  toW1(
-    'R2 admitted',
-    say('W1', 'run.admitted', { runId: 'R2' }),
-    (generation) => lifecycleOf(generation) === 'open' && isManaged(generation) && !isKnown(generation, 'R2'),
-  ),
+  {
+    ...toW1<T>(
+      'R2 admitted',
+      admitsR2,
+      (generation) => lifecycleOf(generation) === 'open' && isManaged(generation) && !isKnown(generation, 'R2'),
+    ),
+    // Whoever is over is admitted nowhere: the launch that admits a run makes its id, and reserves it in the same commit.
+    call: (records) => (isOverR2(records) ? undefined : [admitsR2]),
+  },
   toW1('prediction recorded', say('W1', 'prediction.recorded', { eligible: true, blockers: [] }), isObserving),
 ];
+
+const isOverR2 = (records: Records): boolean => {
+  const run = one(records, 'run', 'R2');
+  return run !== null && (isEnded(run) || isCancelled(run));
+};
 
 const isKnown = ({ context }: Generation, runId: string): boolean =>
   context.admitted[runId] !== undefined || context.noted[runId] !== undefined;
@@ -169,7 +180,8 @@ const isKnown = ({ context }: Generation, runId: string): boolean =>
 const isNew = ({ context }: Generation): boolean =>
   context.origin === 'native' &&
   Object.keys(context.admitted).length === 0 &&
-  Object.keys(context.noted).length === 0 &&
+  Object.keys(context.noted).length + context.notedBeyond.count === 0 &&
+  context.notedSettled.ended + context.notedSettled.cancelled === 0 &&
   context.coverageGaps.recorded === 0;
 
 const authorityWords = <T>(): readonly Word<T>[] => {
