@@ -27,7 +27,6 @@ writeFileSync(
     `${cpus().length} processors, Node ${process.version}, seed ${report.seed}: **${count(report.states)} distinct joint states**, ${count(report.transitions)} transitions,`,
     `depth ${report.depth}, in ${report.seconds.toFixed(0)} s (${count(report.statesPerSecond)} a second); ${report.violations.length} violations; ${killed} of ${report.mutants.length} mutants noticed.`,
     '',
-    ...(report.note === undefined ? [] : [report.note, '']),
     'A joint state is what is recorded of every actor, which effects were committed, and what is true of the processes. A word may',
     'be said whenever its sender could say it, as often as it likes and long after: loss, repetition, another order, a crash between',
     'an act and its record, and a restarted daemon are all in that. Forgeries may be said at any time. Event ids are not remembered,',
