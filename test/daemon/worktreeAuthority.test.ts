@@ -16,6 +16,8 @@ import { TestDaemon, testDaemon } from '../support/daemon.ts';
 import { daemonHome } from '../support/daemonHome.ts';
 import { authorityRecord, control, foreignWorktree, git, uncontrolled, watched } from './support/generations.ts';
 
+const unusable = { code: 'not_a_repository', exitCode: 13 };
+
 describe('a worktree that exists (WT-01, INT-09)', () => {
   it('is watched and keeps its controller; neither it nor its repository is touched', async () => {
     const daemon = await testDaemon().start();
@@ -83,17 +85,17 @@ describe('a worktree that exists (WT-01, INT-09)', () => {
   });
 
   it.each([
-    ['nothing', () => undefined],
-    ['a directory in no repository', (path: string) => mkdirSync(path)],
-    ['a file', (path: string) => writeFileSync(path, '')],
-    ['a pointer that leads nowhere', (path: string) => pointer(path, 'gitdir: /nowhere\n')],
-    ['a pointer to itself', (path: string) => pointer(path, `gitdir: ${path}\n`)],
-  ])('refuses %s', async (_, make) => {
+    ['nothing', () => undefined, { code: 'not_found', exitCode: 3 }],
+    ['a directory in no repository', (path: string) => mkdirSync(path), unusable],
+    ['a file', (path: string) => writeFileSync(path, ''), unusable],
+    ['a pointer that leads nowhere', (path: string) => pointer(path, 'gitdir: /nowhere\n'), unusable],
+    ['a pointer to itself', (path: string) => pointer(path, `gitdir: ${path}\n`), unusable],
+  ])('refuses %s', async (_, make, expected) => {
     const daemon = await testDaemon().start();
     const path = join(daemon.home.dir, 'place');
     make(path);
     const refusal = await daemon.refusal('worktrees.register', { path });
-    expect(refusal).toMatchObject({ code: 'not_a_repository', exitCode: 13 });
+    expect(refusal).toMatchObject(expected);
     expect((await daemon.call('worktrees.list', { all: true })).worktrees).toEqual([]);
   });
 
