@@ -159,7 +159,7 @@ describe('bad input', () => {
     expect(answer.json.data.counts).toMatchObject({ changed: 1, invalid: 5 });
     expect(answer.json.data.refusals).toEqual([
       { line: 1, reason: 'not_json' },
-      { line: 4, reason: expect.stringContaining('note: invalid') },
+      { line: 4, reason: expect.stringContaining('note: wrong_type') },
       { line: 5, reason: expect.stringContaining('code: wrong_type') },
       { line: 6, reason: 'too_long' },
       { line: 7, reason: 'not_json' },
