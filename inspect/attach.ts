@@ -1,5 +1,5 @@
 /**
- * For tests of one's own: shows the durable actors of a host to an inspector of @statelyai/inspect, or to anything else
+ * For tests in this repository: shows the durable actors of a host to an inspector of @statelyai/inspect, or to anything else
  * that takes its three calls, in the way in which it is shown the actors of XState itself.
  */
 import type { AnyMachineSnapshot } from 'xstate';

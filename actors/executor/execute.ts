@@ -59,7 +59,8 @@ export function execute(executor: Executor, text: string): Executed {
   if (!isPrivateDirectory(directory)) throw ticketRefused('unknown');
   const mark = knownMark(ticket);
   const finished = receiptIn(ticket);
-  if (finished !== undefined && mark === 'begun') return { receipt: finished, file: receiptFile(directory) };
+  if (finished !== undefined && mark !== 'live' && mark !== 'used')
+    return { receipt: finished, file: receiptFile(directory) };
   const progress = mark === 'live' ? begin(executor, ticket) : resume(executor, ticket, mark);
   return finish(executor, ticket, consume(executor, ticket, putAside(executor, ticket, progress)));
 }
@@ -99,15 +100,17 @@ const refusedBy = (mark: Mark): OperatingError => ticketRefused(refusals[mark] ?
 
 function resume(executor: Executor, ticket: Ticket, mark: Mark): Progress {
   if (mark === 'live') return begin(executor, ticket);
-  if (mark !== 'begun') throw refusedBy(mark);
-  const progress = progressIn(ticket.directory);
-  if (progress === undefined) throw ticketRefused('forged');
-  return progress;
+  const progress = mark === 'used' ? undefined : progressIn(ticket.directory);
+  const goesOn = mark === 'begun' || mark === 'taken' || progress?.phase === 'consuming';
+  if (goesOn && progress !== undefined) return progress;
+  if (goesOn) throw ticketRefused('forged');
+  // One that died after the move has left it aside, and was withdrawn since.
+  throw progress !== undefined && isIn(progress.holder, ticket) ? undone(ticket, progress) : refusedBy(mark);
 }
 
 /** Returns when the worktree lies in its holder, or was consumed there. */
 function putAside(executor: Executor, ticket: Ticket, progress: Progress): Progress {
-  if (progress.phase === 'consuming') return progress;
+  if (progress.phase === 'consuming' || hasMark(ticket.directory, 'taken')) return progress;
   if (isIn(progress.holder, ticket)) return consuming(executor, ticket, progress);
   if (!isAtItsPlace(ticket))
     throw notTheWorktree(ticket, existsSync(ticket.path) ? 'another directory' : 'no directory');
@@ -135,19 +138,21 @@ function taken(executor: Executor, ticket: Ticket, progress: Progress): Progress
 
 /** The last moment at which a ticket that was revoked meanwhile undoes everything. */
 function consuming(executor: Executor, ticket: Ticket, progress: Progress): Progress {
-  if (!hasMark(ticket.directory, 'begun')) {
-    const parent = openParent(dirname(ticket.path));
-    try {
-      const error = putBack(ticket, progress.holder, parent);
-      throw error.code === 'displaced' ? error : refusedBy(knownMark(ticket));
-    } finally {
-      closeSync(parent);
-    }
-  }
-  const next = { ...progress, phase: 'consuming' as const };
   executor.step?.('consume');
-  recordProgress(ticket.directory, next);
-  return next;
+  // Somebody else with the same ticket may have been faster.
+  if (changeMark(ticket.directory, 'begun', 'taken') || hasMark(ticket.directory, 'taken')) return progress;
+  throw undone(ticket, progress);
+}
+
+/** Gives the worktree back; says why its ticket counts no more, or that it could not go back. */
+function undone(ticket: Ticket, { holder }: Progress): OperatingError {
+  const parent = openParent(dirname(ticket.path));
+  try {
+    const error = putBack(ticket, holder, parent);
+    return error.code === 'displaced' ? error : refusedBy(knownMark(ticket));
+  } finally {
+    closeSync(parent);
+  }
 }
 
 interface Consumed {

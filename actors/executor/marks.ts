@@ -1,13 +1,19 @@
 /**
  * What became of a ticket, as one file in its directory whose name says it. A mark changes by rename, so that of an executor
- * that begins and a daemon that revokes exactly one has its way.
+ * that begins and a daemon that revokes exactly one has its way. A mark goes forward only: whoever has seen it withdrawn may be
+ * undoing its work already.
  */
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf, readOwn, syncDirectory, writeWhole } from './files.ts';
+import { isHeld } from './progress.ts';
 
-/** `disturbed`: somebody else was noted in the worktree after its seal, so that nobody vouches for it any more. */
-export const marks = ['live', 'begun', 'superseded', 'stale', 'disturbed', 'used'] as const;
+/**
+ * `begun`: the worktree may be on its way to its holder, and goes back where the ticket is withdrawn. `taken`: it was there
+ * while the ticket still counted, and its executor finishes. `disturbed`: somebody else was noted in the worktree after its seal, so that nobody
+ * vouches for it any more.
+ */
+export const marks = ['live', 'begun', 'taken', 'superseded', 'stale', 'disturbed', 'used'] as const;
 /** Why a ticket counts no more. */
 export type Withdrawn = Extract<Mark, 'superseded' | 'stale' | 'disturbed'>;
 export type Mark = (typeof marks)[number];
@@ -40,17 +46,15 @@ export function changeMark(directory: string, from: Mark, to: Mark): boolean {
 }
 
 /**
- * Takes power from a ticket; false when its executor has the worktree already. One that has begun and taken nothing yet
- * finds its mark changed after the move, and undoes it.
+ * Takes power from a ticket; false while its executor has the worktree. One that has begun and taken nothing yet finds its
+ * mark changed after the move, and undoes it. Control is not raced past a worktree that is under way; one in which somebody
+ * may write is called back from there as well, for what was written would be lost.
  */
 export function withdrawMark(directory: string, to: Withdrawn, isInPlace: () => boolean): boolean {
   if (changeMark(directory, 'live', to)) return true;
-  if (!hasMark(directory, 'begun')) return true;
-  if (!isInPlace() || !changeMark(directory, 'begun', to)) return false;
-  // Whoever moves it from now on finds the mark and undoes it; whoever was faster has looked at it before.
-  if (isInPlace()) return true;
-  changeMark(directory, to, 'begun');
-  return false;
+  if (hasMark(directory, 'begun') && (to === 'disturbed' || isInPlace())) changeMark(directory, 'begun', to);
+  if (hasMark(directory, 'begun') || hasMark(directory, 'taken')) return false;
+  return hasMark(directory, 'used') || !isHeld(directory);
 }
 
 export const hasMark = (directory: string, mark: Mark): boolean => existsSync(join(directory, mark));

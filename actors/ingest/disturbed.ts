@@ -12,7 +12,10 @@ import { isInPlace } from '../runtime/generations.ts';
 
 type Parts = Pick<Store, 'tickets' | 'write'>;
 
-/** An executor that has the worktree already is too fast for anybody: what was noted stays on record all the same. */
+/**
+ * An executor that has the worktree already is too fast for anybody: what was noted stays on record all the same. One that
+ * still has to look at the mark gives the worktree back, whenever it looks, though its ticket stands as issued till then.
+ */
 export function withdrawDisturbed(store: Parts, generation: GenerationSnapshot): void {
   for (const { ticketId, directory } of store.tickets.issuedFor(generation.context.generationId)) {
     if (!withdrawMark(directory, 'disturbed', () => isInPlace(generation))) continue;

@@ -1,5 +1,5 @@
 /** Writes a report as a .tar.gz that nobody else can read (0600), whole or not at all. */
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
@@ -24,13 +24,24 @@ export async function writeArchive(path: string, files: readonly ReportFile[], f
     } finally {
       await file.close();
     }
-    if (!force && existsSync(path)) throw targetExists(path);
-    renameSync(draft, path);
+    if (force) renameSync(draft, path);
+    else putNew(draft, path);
   } catch (thrown) {
     rmSync(draft, { force: true });
     throw thrown;
   }
   return bytes.length;
+}
+
+/** Whatever took the name meanwhile stays, a link that leads nowhere included. */
+function putNew(draft: string, path: string): void {
+  try {
+    linkSync(draft, path);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') throw targetExists(path);
+    throw thrown;
+  }
+  rmSync(draft);
 }
 
 const targetExists = (path: string): OperatingError =>

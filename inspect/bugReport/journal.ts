@@ -22,8 +22,11 @@ function lineOf(entry: JournalEntry): unknown {
   if (!entry.intact) return { position, actor: allowed(actor), damaged: true };
   const { type, outcome, version, eventId } = entry;
   const { at, payload } = entry.envelope as HostedEnvelope;
+  // A reason that whoever runs in the session has chosen is no word of this program.
+  const { reasonCode, ...rest } = payload;
+  const kept = allowed(type === 'session.inputNeeded' ? rest : payload);
   const event = sha256(eventId).slice(0, 16);
-  return { position, at, type, actor: allowed(actor), outcome, version, event, payload: allowed(payload) };
+  return { position, at, type, actor: allowed(actor), outcome, version, event, payload: kept };
 }
 
 /** How many there are of each kind, and where those stand that are not over. */

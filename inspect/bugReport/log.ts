@@ -27,11 +27,14 @@ function entryOf(line: string): unknown {
   try {
     const { time, level, msg, error, ...rest } = JSON.parse(line) as Readonly<Record<string, unknown>>;
     const kept = allowed(rest) as object;
-    return { time, level, msg: typeof msg === 'string' ? redacted(msg) : undefined, ...kept, at: framesOf(error) };
+    const numbers = { time: numberOr(time), level: numberOr(level) };
+    return { ...numbers, msg: typeof msg === 'string' ? redacted(msg) : undefined, ...kept, at: framesOf(error) };
   } catch {
     return { unreadable: true };
   }
 }
+
+const numberOr = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 
 /** `name (file:line)` of the innermost frames: where it was, and not what it said. */
 function framesOf(error: unknown): readonly string[] | undefined {

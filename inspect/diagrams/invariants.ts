@@ -58,7 +58,7 @@ export const invariants: readonly Invariant[] = [
     ['executionScope'],
     'There are three proofs, one of them at most one level deep, and a proved scope stays proved.',
   ),
-  about('I-20', ['worktreeGeneration'], 'Each worktree has exactly one controller at every commit.'),
+  about('I-20', ['worktreeGeneration'], 'Whatever is committed, somebody is in control of a worktree, and never two.'),
   about(
     'I-21',
     ['worktreeGeneration', 'executionScope'],
@@ -68,7 +68,7 @@ export const invariants: readonly Invariant[] = [
   about(
     'I-23',
     ['worktreeGeneration'],
-    'A worktree goes from open to retired one way, and retires only with a receipt for its seal.',
+    'A worktree goes only forward from open to retired, but that handing control over ends a seal; it retires only with a receipt for its seal.',
   ),
   about(
     'I-24',
@@ -76,7 +76,11 @@ export const invariants: readonly Invariant[] = [
     'A worker is replaced only when everything of its predecessors is proved to be gone.',
   ),
   about('I-25', ['workerIncarnation'], 'A worker counts as healthy only by an exact tick of its own.'),
-  about('I-26', ['executionScope'], 'Capacity in use is the number of scopes that are not released.'),
+  about(
+    'I-26',
+    ['executionScope'],
+    'A scope holds a slot of the capacity until it is released; effects, what others launched, residents alone and assumed ends hold none.',
+  ),
   about(
     'I-27',
     ['executionScope', 'ptySession', 'worktreeGeneration'],
@@ -88,7 +92,7 @@ export const invariants: readonly Invariant[] = [
   about('I-31', ['run', 'executionScope'], 'An observation that says nothing changes nothing.'),
   about('I-32', ['run'], 'What a launcher claims about an end moves no life.'),
   about('I-33', ['ptySession'], 'A result counts only with an authentic status and a valid schema.'),
-  about('I-34', ['ptySession'], 'The first failure of a session is never overwritten.'),
+  about('I-34', ['ptySession'], 'What went wrong first in a session stays its cause, whatever else goes wrong later.'),
   about('I-35', actorKinds, 'Each event is applied at most once.'),
   about('I-36', actorKinds, 'Every effect belongs to a committed event, and what may happen once only is tried once.'),
   about('I-37', ['run', 'executionScope'], 'A sample counts only for the version that it was taken for.'),

@@ -12,6 +12,8 @@ export interface ExporterParts {
   readonly resource: Attributes;
   /** Told when spans are lost, with how many and why; at most once for each batch. */
   readonly onLoss: (spans: number, reason: string) => void;
+  /** How long `close` may take, whatever is left to send; in milliseconds. */
+  readonly closeWithinMs?: number;
 }
 
 /** Spans that wait, and spans in one request. */
@@ -27,6 +29,7 @@ export class Exporter {
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> = Promise.resolve();
   #dropped = 0;
+  readonly #closing = new AbortController();
 
   constructor(parts: ExporterParts) {
     this.#parts = parts;
@@ -43,8 +46,12 @@ export class Exporter {
 
   /** Sends what waits; resolves when it was answered, given up or lost. */
   async close(): Promise<void> {
+    const { closeWithinMs = answerWithinMs } = this.#parts;
+    // Without it each batch could take as long as one may, and whoever stops would wait for all of them.
+    const deadline = setTimeout(() => this.#closing.abort(), closeWithinMs);
     this.#send();
     await this.#sending;
+    clearTimeout(deadline);
   }
 
   /** One request at a time. */
@@ -75,7 +82,7 @@ export class Exporter {
         body: JSON.stringify(otlpOf(batch, resource)),
         // A collector that sends elsewhere could send off this machine.
         redirect: 'error',
-        signal: AbortSignal.timeout(answerWithinMs),
+        signal: AbortSignal.any([AbortSignal.timeout(answerWithinMs), this.#closing.signal]),
       });
       await response.arrayBuffer();
       return response.ok ? undefined : `status ${response.status}`;

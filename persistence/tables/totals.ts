@@ -24,13 +24,18 @@ export type TotalName =
   /** How many bytes of the record of refusals were counted (refusals.ts). */
   | 'refusals_seen';
 
-/** A damaged row throws StoreError `store_corrupt`: a search that goes on too far ahead finds nothing, and a gate is green. */
+/**
+ * To read a damaged row throws StoreError `store_corrupt`: a search that goes on too far ahead finds nothing, and a gate is
+ * green. Adding to one leaves it damaged, so that what else its transaction holds is written.
+ */
 export interface TotalsTable {
   of(name: TotalName): number;
   byLabel(name: TotalName): ReadonlyMap<string, number>;
   add(name: TotalName, value: number, label?: string): void;
   set(name: TotalName, value: number): void;
 }
+
+const damaged = 'damaged';
 
 interface Row {
   readonly label: string;
@@ -44,9 +49,12 @@ export function createTotalsTable(connection: Connection): TotalsTable {
   const byLabel = connection.prepare(`${from} ORDER BY label`);
   const put = connection.prepare('INSERT OR REPLACE INTO totals (name, label, value, digest) VALUES (?, ?, ?, ?)');
 
+  const isIntact = (name: TotalName, { label, value, digest }: Row): boolean =>
+    digest === rowDigest(name, label, value);
+
   function intact(name: TotalName, row: unknown): Row {
     const { label, value, digest } = row as Row;
-    if (digest !== rowDigest(name, label, value)) throw damagedRow(`total ${name} ${label}`.trim());
+    if (!isIntact(name, row as Row)) throw damagedRow(`total ${name} ${label}`.trim());
     return { label, value, digest };
   }
 
@@ -68,7 +76,11 @@ export function createTotalsTable(connection: Connection): TotalsTable {
           .map(({ label, value }) => [label, value]),
       ),
     add(name, value, label = '') {
-      if (value !== 0) set(name, of(name, label) + Math.round(value), label);
+      if (value === 0) return;
+      const known = one.get(name, label) as Row | undefined;
+      // What it said is lost, and a change that makes up for the first one must not make it sound again.
+      if (known !== undefined && !isIntact(name, known)) put.run(name, label, known.value, damaged);
+      else set(name, (known?.value ?? 0) + Math.round(value), label);
     },
     set: (name, value) => set(name, value),
   };

@@ -19,24 +19,8 @@ import { changeMark, hasMark } from '../../actors/executor/marks.ts';
 import { receiptSchema } from '../../actors/executor/ticket.ts';
 import { canonicalJson, sha256 } from '../../machines/canonical.ts';
 import type { GenerationSnapshot } from '../../machines/worktreeGeneration.ts';
+import { isWhole, thrown } from './support/refusals.ts';
 import { moment, run, type SealedWorktree, sealedWorktree, ticketFor } from './support/sealedWorktree.ts';
-
-const thrown = (
-  of: () => unknown,
-): { code?: string; exitCode?: number; details?: Record<string, unknown>; message?: string } => {
-  try {
-    of();
-  } catch (error) {
-    return error as { code?: string };
-  }
-  throw new Error('it was not refused');
-};
-
-const isWhole = ({ path, git, precious }: SealedWorktree): void => {
-  expect(readFileSync(join(path, 'deep', 'er', 'file'), 'utf8')).toBe('x');
-  expect(readFileSync(join(precious, 'kept'), 'utf8')).toBe('kept\n');
-  expect(git('worktree', 'list', '--porcelain')).toContain(`worktree ${path}\n`);
-};
 
 describe('custody-remove', () => {
   it('removes the worktree and what git knew of it, follows no link, and leaves a private receipt', () => {
@@ -188,7 +172,7 @@ describe('a ticket that does not count', () => {
     const refusal = thrown(() => withdraw(generation, { ticketId, directory }, 'stale'));
     expect(refusal).toMatchObject({ code: 'executor_at_work', exitCode: 13 });
     expect(looks).toBe(1);
-    expect(hasMark(directory, 'begun')).toBe(true);
+    expect(hasMark(directory, 'taken')).toBe(true);
     expect(run(worktree).receipt.outcome).toBe('removed');
   });
 

@@ -67,8 +67,24 @@ describe('a measurement', () => {
     tamper(store, 'UPDATE commit_minutes SET longest_us = 1');
     store.write(() => store.commitMinutes.add(minute));
     expect(store.damagedMeasurement()).toMatchObject({ table: 'commit_minutes' });
-    tamper(store, "UPDATE totals SET value = 1 WHERE name = 'commits'");
-    expect(() => store.write(() => store.totals.add('commits', 1))).toThrow(/damaged/);
+  });
+
+  it('that was changed holds up nothing that is written with it, and stays damaged', () => {
+    const store = measured();
+    tamper(store, "UPDATE totals SET value = value | 64 WHERE name IN ('passes', 'unknowns')");
+    const pass = { wallMs: 2, elapsedUs: 2, reads: 3, lookedAt: 1, deferred: 0, outcomes: { 'unknown:denied': 1 } };
+    store.write(() => {
+      store.meta.set('cursor', 'S1');
+      store.passes.add(pass);
+    });
+    expect([store.meta.get('cursor'), store.passes.newest(9).length]).toEqual(['S1', 2]);
+    expect(() => store.totals.of('passes')).toThrow(/damaged/);
+    expect(() => store.totals.byLabel('unknowns')).toThrow(/damaged/);
+    expect(store.totals.of('pass_reads')).toBe(6);
+    // Nor is it made sound by whoever flips the bit back.
+    tamper(store, "UPDATE totals SET value = value & ~64 WHERE name IN ('passes', 'unknowns')");
+    expect(() => store.totals.of('passes')).toThrow(/damaged/);
+    expect(store.damagedMeasurement()).toMatchObject({ table: 'totals' });
   });
 });
 

@@ -287,7 +287,6 @@ export interface WorktreeView {
     readonly state: string;
     readonly scopes: Readonly<Record<string, string>>;
   }[];
-  /** Runs that somebody else launched there. */
   /** Some of the runs that others launched there; `worktrees show` has the newest 100, with those that have ended. */
   readonly noted: readonly { readonly runId: string; readonly state: string; readonly origin: string }[];
   /** All of them. */

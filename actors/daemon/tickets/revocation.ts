@@ -19,7 +19,7 @@ export function spendTickets({ store, host, log }: Pick<Runtime, 'store' | 'host
     const generation = intact(host, 'worktreeGeneration', generationId);
     if (generation === undefined || generation === 'corrupt' || !generation.matches({ lifecycle: 'retired' })) continue;
     try {
-      changeMark(directory, 'begun', 'used');
+      for (const mark of ['begun', 'taken'] as const) changeMark(directory, mark, 'used');
       store.write(() => store.tickets.setState(ticketId, 'used'));
     } catch (error) {
       // A full disk must not keep a daemon from serving for the sake of words; the next start says them.

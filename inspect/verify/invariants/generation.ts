@@ -72,7 +72,8 @@ export const generationInvariants: readonly Invariant<never>[] = [
   },
   {
     id: 'I-23',
-    title: 'open, closing, sealed, retired is one way; retired means a verified receipt for that seal',
+    title:
+      'from open to retired only forward, but that handing control over ends a seal; retired means a verified receipt for that seal',
     keeps: (step) =>
       each(step, kind, (before, after) => {
         const isForward = (forward[lifecycleOf(before)] ?? []).includes(lifecycleOf(after));

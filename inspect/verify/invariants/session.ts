@@ -43,7 +43,7 @@ export const sessionInvariants: readonly Invariant<never>[] = [
   },
   {
     id: 'I-34',
-    title: 'the first failure of a session is never overwritten',
+    title: 'what went wrong first in a session stays its cause',
     keeps: (step) =>
       each(
         step,

@@ -1,10 +1,12 @@
 /** What is planted everywhere occurs nowhere in a bug report, and whatever is broken is named in it. */
-import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, readlinkSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { describe, expect, it } from 'vitest';
+import { writeArchive } from '../../../inspect/bugReport/archive.ts';
+import { journalLines } from '../../../inspect/bugReport/journal.ts';
 import { logTail } from '../../../inspect/bugReport/log.ts';
 import { allowed, personal, redacted } from '../../../inspect/bugReport/redaction.ts';
 import { json, run } from '../../cli/support/program.ts';
@@ -196,5 +198,30 @@ describe('what is kept', () => {
       at: ['open (daemon.js:12)', ' (x.js:1)'],
     });
     expect(second).toEqual({ unreadable: true });
+    writeFileSync(path, `${JSON.stringify({ time: 'planted', level: { planted: 1 }, msg: 'm' })}\n`);
+    expect(logTail(path)).toEqual(['{"msg":"m"}']);
   });
+
+  it('of what a session asks for are no words that its program has chosen', () => {
+    const entry = (type: string) => ({
+      ...{ position: 1, actor: { kind: 'ptySession', id: 'P0123456789' }, outcome: 'changed', version: 1 },
+      ...{ type, eventId: 'e', intact: true, envelope: { at: null, payload: { reasonCode: 'planted', code: 3 } } },
+    });
+    const payloads = journalLines({
+      journal: { page: () => [entry('drain.inspectionFailed'), entry('session.inputNeeded')] },
+    } as unknown as Parameters<typeof journalLines>[0]).map((line) => JSON.parse(line).payload);
+    // The newest comes first from the store.
+    expect(payloads).toEqual([{ code: 3 }, { reasonCode: 'planted', code: 3 }]);
+  });
+});
+
+it('takes no name that somebody has taken, not even with a link that leads nowhere', async () => {
+  const path = join(testDaemon().home.dir, 'report.tar.gz');
+  symlinkSync(`${path}.nowhere`, path);
+  await expect(writeArchive(path, [], false)).rejects.toMatchObject({ code: 'target_exists', exitCode: 2 });
+  expect(readlinkSync(path)).toBe(`${path}.nowhere`);
+  expect(readdirSync(dirname(path)).filter((name) => name.startsWith('report'))).toEqual(['report.tar.gz']);
+  expect(await writeArchive(path, [], true)).toBe(statSync(path).size);
+  expect(await writeArchive(`${path}.2`, [], false)).toBe(statSync(`${path}.2`).size);
+  expect(statSync(`${path}.2`)).toMatchObject({ nlink: 1 });
 });

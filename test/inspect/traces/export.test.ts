@@ -92,6 +92,30 @@ it('sends batches of a bounded size, in order', async () => {
   expect(spansIn(posted).map(({ name }) => name)).toEqual(Array.from({ length: 1_000 }, (_, n) => `s${n}`));
 });
 
+it('gives up within one deadline when it is closed, whatever is left to send', async () => {
+  let requests = 0;
+  const silent = createServer((request, response) => {
+    requests += 1;
+    request.resume();
+    // Answers for one batch, and for no other.
+    if (requests === 1) response.end('{}');
+  });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+  const losses: unknown[] = [];
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const onLoss = (...loss: readonly unknown[]) => losses.push(loss);
+  const exporter = new Exporter({ url, resource: {}, onLoss, closeWithinMs: 1_000 });
+  const tracer = new SmallProvider((span) => exporter.add(span)).getTracer('t');
+  for (let n = 0; n < 1_500; n += 1) tracer.startSpan(`s${n}`).end();
+  await exporter.close();
+  // The time of a request alone would have said TimeoutError, and later.
+  expect([requests, losses]).toEqual([2, [[988, 'AbortError']]]);
+});
+
 it('leaves a provider in place that was registered before the program, and sends nothing elsewhere then', async () => {
   const { posted, url } = await collector();
   const required = fileURLToPath(new URL('fixtures/provider.cjs', import.meta.url));
