@@ -138,11 +138,11 @@ function addViews(get: Route, parts: AppParts): void {
     queryOf(context, schemas.nothing);
     return context.json(fleetAnswer(parts, context.var.grant.control));
   });
-  get(routes.sequence, (context) => {
+  get(routes.sequence, async (context) => {
     const { after, before, limit = 200, kind, id, goal } = queryOf(context, schemas.sequence);
     const actor = kind === undefined || id === undefined ? undefined : { kind, id };
     parts.updates.flush();
-    return context.json(sequenceOf(parts, { after, before, limit, actor, goalId: goal }));
+    return context.json(await sequenceOf(parts, { after, before, limit, actor, goalId: goal }));
   });
   get(routes.processes, async (context) => {
     const { all } = queryOf(context, schemas.processes);
@@ -172,7 +172,7 @@ function addTerminals(get: Route, { daemon, beside, streams }: AppParts): void {
   get(routes.terminal, async (context) => {
     queryOf(context, schemas.nothing);
     const { id } = pathOf(context, schemas.id);
-    return context.json(await terminalAnswer(daemon, id, context.req.raw.signal));
+    return context.json(await terminalAnswer(daemon, beside, { id, signal: context.req.raw.signal }));
   });
   get(routes.terminalScreen, async (context) => {
     const { id } = pathOf(context, schemas.id);
@@ -181,7 +181,7 @@ function addTerminals(get: Route, { daemon, beside, streams }: AppParts): void {
   });
   get(routes.terminalRecording, async (context) => {
     queryOf(context, schemas.nothing);
-    const pieces = await recordingOf(daemon, pathOf(context, schemas.id).id);
+    const pieces = await recordingOf(daemon, beside, pathOf(context, schemas.id).id);
     context.header('content-type', 'application/x-asciicast');
     return stream(context, async (out) => {
       out.onAbort(() => void pieces.return(undefined));

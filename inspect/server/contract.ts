@@ -344,7 +344,7 @@ export interface Bar {
   readonly fromPosition: number;
   /** Wall time, for display. */
   readonly fromMs: number;
-  /** Null while it lasts. */
+  /** Null while it lasts. A stretch of which nobody knows where the actor stood is a bar whose `state` is `unknown`. */
   readonly toMs: number | null;
   readonly toPosition: number | null;
   /** Of a wait: why. Of an end: how. */
@@ -357,7 +357,7 @@ export interface TimelineAnswer {
   readonly status: string;
   readonly nowMs: number;
   readonly bars: readonly Bar[];
-  /** True where retention has cut the beginning of something shown. */
+  /** True where a part of something shown is not known: retention has removed it, or it cannot be replayed. */
   readonly cut: boolean;
 }
 

@@ -1,10 +1,12 @@
 /** Who said what to whom, out of the journal: over a range of positions, for everybody, one actor, or all of a Goal. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { InspectedDaemon } from '../../actors/daemon/inspector/port.ts';
 import type { HostedEnvelope } from '../../actors/host/outcome.ts';
 import type { JournalEntry } from '../../persistence/tables/journal.ts';
 import type { Address } from './actors/actorView.ts';
 import type { Message, Party, SequenceAnswer } from './contract.ts';
 import { type Fleet, keyOf } from './fleet/fleet.ts';
+import { rowsOfGoal } from './fleet/present.ts';
 import { messageOf, Positions } from './updates/messages.ts';
 
 export interface SequenceRange {
@@ -23,9 +25,11 @@ interface Parts {
 
 /** Actors of one Goal that are read together. */
 const mostActors = 500;
+/** Each brings up to a page, some milliseconds. */
+const actorsOfATurn = 4;
 
-export function sequenceOf(parts: Parts, range: SequenceRange): SequenceAnswer {
-  const found = entriesOf(parts, range);
+export async function sequenceOf(parts: Parts, range: SequenceRange): Promise<SequenceAnswer> {
+  const found = await entriesOf(parts, range);
   const isForward = range.after !== undefined;
   // One more than was asked for tells whether there is more on that side.
   const more = found.length > range.limit;
@@ -43,25 +47,47 @@ export function sequenceOf(parts: Parts, range: SequenceRange): SequenceAnswer {
 }
 
 /** Oldest first, at most one more than the limit. */
-function entriesOf({ daemon: { store }, fleet }: Parts, range: SequenceRange): readonly JournalEntry[] {
-  const { after, before, actor, goalId } = range;
+async function entriesOf(parts: Parts, range: SequenceRange): Promise<readonly JournalEntry[]> {
+  const { goalId, after, before } = range;
   const limit = range.limit + 1;
-  const page = (of: Address | undefined): readonly JournalEntry[] => {
-    const filter = of === undefined ? { limit } : { actor: of, limit };
-    if (after !== undefined) return store.journal.page({ ...filter, after });
-    const from = before === undefined ? {} : { after: before };
-    return store.journal.page({ ...filter, newestFirst: true, ...from }).toReversed();
-  };
-  const all =
-    goalId === undefined
-      ? page(actor)
-      : fleet
-          .ofGoal(goalId)
-          .slice(-mostActors)
-          .flatMap((row) => page(row))
-          .sort((one, other) => one.position - other.position);
-  const shown = after !== undefined ? all.slice(0, limit) : all.slice(-limit);
+  const found = goalId === undefined ? pageOf(parts, range, range.actor) : await entriesOfGoal(parts, range, goalId);
+  const shown = after === undefined ? found.slice(-limit) : found.slice(0, limit);
   return after !== undefined && before !== undefined ? shown.filter(({ position }) => position < before) : shown;
+}
+
+/** Of one actor, or of everybody. */
+function pageOf(
+  { daemon: { store } }: Parts,
+  range: SequenceRange,
+  actor: Address | undefined,
+): readonly JournalEntry[] {
+  const { after, before } = range;
+  const filter = { limit: range.limit + 1, ...(actor === undefined ? {} : { actor }) };
+  if (after !== undefined) return store.journal.page({ ...filter, after });
+  const from = before === undefined ? {} : { after: before };
+  return store.journal.page({ ...filter, newestFirst: true, ...from }).toReversed();
+}
+
+/**
+ * One actor after the other, with turns for everybody else between. What is committed meanwhile is left out for all of them
+ * alike: of those that were read first it would be missing.
+ */
+async function entriesOfGoal(parts: Parts, range: SequenceRange, goalId: string): Promise<readonly JournalEntry[]> {
+  const { after, before = Number.POSITIVE_INFINITY } = range;
+  const limit = range.limit + 1;
+  const end = Math.min(before, parts.daemon.store.journal.lastPosition() + 1);
+  const newestFirst = rowsOfGoal(parts, goalId).toSorted((one, other) => other.position - one.position);
+  let found: readonly JournalEntry[] = [];
+  for (const [index, row] of newestFirst.slice(0, mostActors).entries()) {
+    if (index > 0 && index % actorsOfATurn === 0) await nextTurn();
+    // All that follow were changed before everything that is shown.
+    if (after === undefined && found.length === limit && row.position < (found[0] as JournalEntry).position) break;
+    const page = pageOf(parts, after === undefined ? { ...range, before: end } : range, row);
+    const all = [...found, ...page.filter(({ position }) => position < end)];
+    all.sort((one, other) => one.position - other.position);
+    found = after === undefined ? all.slice(-limit) : all.slice(0, limit);
+  }
+  return found;
 }
 
 function messagesOf({ daemon: { host } }: Parts, entries: readonly JournalEntry[]): Message[] {

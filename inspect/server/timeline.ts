@@ -12,10 +12,11 @@ import type { ActorKind } from '../../machines/ids.ts';
 import { definitions } from '../../machines/registry.ts';
 import { notHere } from './access/refusal.ts';
 import type { Histories } from './actors/history.ts';
-import type { Moment, Replay } from './actors/replay.ts';
-import type { Bar, TimelineAnswer } from './contract.ts';
+import { type Instant, instantOf, type Replay } from './actors/replay.ts';
+import type { ActorRow, Bar, TimelineAnswer } from './contract.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import { leafPaths, waitOf } from './fleet/paths.ts';
+import { rowsOfGoal } from './fleet/present.ts';
 
 interface Parts {
   readonly daemon: InspectedDaemon;
@@ -27,14 +28,14 @@ interface Parts {
 const mostActors = 200;
 
 /** Throws a Refusal where there is no such Goal. */
-export async function timelineOf({ daemon, fleet, histories }: Parts, goalId: string): Promise<TimelineAnswer> {
+export async function timelineOf(parts: Parts, goalId: string): Promise<TimelineAnswer> {
+  const { daemon, histories } = parts;
   const goal = await histories.of('goal', goalId);
-  const row = fleet.row('goal', goalId);
-  if (goal === undefined || row === undefined) throw notHere(`goal ${goalId}`);
+  if (goal === undefined) throw notHere(`goal ${goalId}`);
   const bars: Bar[] = [...stepBars(goal), ...waitBars(goal, daemon.store.nodeId)];
   let cut = goal.stopped !== undefined;
   const checks = checkRunsOf(goal);
-  for (const other of fleet.ofGoal(goalId).slice(-mostActors)) {
+  for (const other of newestOf(rowsOfGoal(parts, goalId))) {
     const lane = other.kind === 'run' && checks.has(other.id) ? 'check' : lanes[other.kind];
     if (lane === undefined) continue;
     const history = await histories.of(other.kind, other.id);
@@ -43,7 +44,7 @@ export async function timelineOf({ daemon, fleet, histories }: Parts, goalId: st
     bars.push(...stateBars(history, lane, other.label ?? other.id));
   }
   bars.sort((one, other) => one.fromPosition - other.fromPosition);
-  const { title, status } = goal.moments.at(-1)?.snapshot.context ?? { title: row.label ?? goalId, status: 'unknown' };
+  const { title, status } = (goal.head?.context as GoalContext | undefined) ?? { title: goalId, status: 'unknown' };
   return { goalId, title, status, nowMs: daemon.clock.now().wallMs, bars, cut };
 }
 
@@ -53,65 +54,94 @@ const lanes: Partial<Readonly<Record<ActorKind, Bar['lane']>>> = {
   worktreeGeneration: 'worktree',
 };
 
-/** Stretches of moments that `of` gives the same words, the last one open unless the actor is over: then there is nothing to show. */
+type Words = Omit<Bar, 'key' | 'actor' | `${'from' | 'to'}${string}`>;
+
+/** Where an actor stood from an event on; without a snapshot nobody knows. */
+interface Stand extends Instant {
+  readonly snapshot: AnyMachineSnapshot | undefined;
+}
+
+/** What is replayed, then what is not known, then the present, which is what the newest event led to. */
+function standsOf({ moments, stopped, head, newest }: Replay): readonly Stand[] {
+  const replayed = moments.map((moment) => ({ ...instantOf(moment), snapshot: moment.snapshot }));
+  if (stopped === undefined || newest === undefined) return replayed;
+  const unknown =
+    stopped.position < newest.position && replayed.length > 0 ? [{ ...stopped, snapshot: undefined }] : [];
+  return [...replayed, ...unknown, { ...newest, snapshot: head }];
+}
+
+/** Stretches that `of` gives the same words, the last one open unless the actor is over: then there is nothing to show. */
 function stretches(
-  { kind, id, moments }: Replay,
-  of: (snapshot: AnyMachineSnapshot) => Omit<Bar, 'key' | 'actor' | `${'from' | 'to'}${string}`> | null,
+  history: Replay,
+  lane: Bar['lane'],
+  of: (snapshot: AnyMachineSnapshot) => Omit<Words, 'lane'> | null,
 ): Bar[] {
+  const { kind, id, stopped } = history;
   const bars: Bar[] = [];
   const { isSettled } = definitions[kind];
+  const unknown = (label: string) => ({ label, state: 'unknown', reason: stopped?.reason ?? null });
   let open: { readonly bar: Bar; readonly text: string } | undefined;
-  const close = (at: Moment) => {
-    if (open !== undefined) bars.push({ ...open.bar, toMs: at.envelope.at.wallMs, toPosition: at.position });
+  const close = ({ position, wallMs }: Instant) => {
+    if (open !== undefined) bars.push({ ...open.bar, toMs: wallMs, toPosition: position });
     open = undefined;
   };
-  for (const moment of moments) {
-    const shown = isSettled(moment.snapshot) && kind !== 'goal' ? null : of(moment.snapshot);
+  const stands = standsOf(history);
+  for (const stand of stands) {
+    const { snapshot, position, wallMs } = stand;
+    const isOver = snapshot !== undefined && isSettled(snapshot) && kind !== 'goal';
+    const shown =
+      snapshot === undefined
+        ? unknown(lane === 'step' || lane === 'wait' ? 'unknown' : (open?.bar.label ?? id))
+        : isOver
+          ? null
+          : of(snapshot);
     const text = JSON.stringify(shown);
     if (text === open?.text) continue;
-    close(moment);
+    close(stand);
     if (shown === null) continue;
-    const { position } = moment;
-    const fromMs = moment.envelope.at.wallMs;
-    const key = `${shown.lane}/${kind}/${id}/${position}`;
-    const bar = { ...shown, key, actor: { kind, id }, fromPosition: position, fromMs, toMs: null, toPosition: null };
-    open = { text, bar };
+    const key = `${lane}/${kind}/${id}/${position}`;
+    const place = { actor: { kind, id }, fromPosition: position, fromMs: wallMs, toMs: null, toPosition: null };
+    open = { text, bar: { ...shown, lane, key, ...place } };
   }
-  const last = moments.at(-1);
+  const last = stands.at(-1);
   if (open === undefined || last === undefined) return bars;
-  if (isSettled(last.snapshot)) close(last);
+  if (last.snapshot === undefined || isSettled(last.snapshot)) close(last);
   else bars.push(open.bar);
   return bars;
 }
 
+/** Those that were changed last. */
+const newestOf = (rows: readonly ActorRow[]): readonly ActorRow[] =>
+  rows.toSorted((one, other) => one.position - other.position).slice(-mostActors);
+
 const stepBars = (goal: Replay): Bar[] =>
-  stretches(goal, (snapshot) => {
+  stretches(goal, 'step', (snapshot) => {
     const { status, failure, round } = snapshot.context as GoalContext;
     const reason = status === 'failed' && failure !== null ? (failure.reasonCode ?? failure.kind) : null;
-    return { lane: 'step', label: round > 1 ? `${status} (round ${round})` : status, state: status, reason };
+    return { label: round > 1 ? `${status} (round ${round})` : status, state: status, reason };
   });
 
 const isOver: ReadonlySet<string> = new Set(['done', 'cancelled']);
 
 /** When nobody may work on it, or somebody may and nobody does. */
 const waitBars = (goal: Replay, nodeId: string): Bar[] =>
-  stretches(goal, (snapshot) => {
+  stretches(goal, 'wait', (snapshot) => {
     const { status, claim, occurrence } = snapshot.context as GoalContext;
     if (isOver.has(status)) return null;
     const { eligible, reason } = goalEligibility(snapshot as GoalSnapshot, nodeId);
     if (eligible && claim !== null && claim.occurrence === occurrence.n) return null;
     const why = eligible ? 'nobody has begun the step' : reason.replaceAll('_', ' ');
-    return { lane: 'wait', label: why, state: status, reason: waitOf('goal', leafPaths(snapshot.value)) ?? why };
+    return { label: why, state: status, reason: waitOf('goal', leafPaths(snapshot.value)) ?? why };
   });
 
 /** Runs that were begun as checks of the Goal. */
-function checkRunsOf({ moments }: Replay): ReadonlySet<string> {
-  const claims = (moments.at(-1)?.snapshot.context as GoalContext | undefined)?.claims ?? [];
+function checkRunsOf({ head }: Replay): ReadonlySet<string> {
+  const claims = (head?.context as GoalContext | undefined)?.claims ?? [];
   return new Set(claims.map(({ claimId }) => checkIdOf(claimId)).filter((runId) => runId !== undefined));
 }
 
 const stateBars = (history: Replay, lane: Bar['lane'], label: string): Bar[] =>
-  stretches(history, (snapshot) => {
+  stretches(history, lane, (snapshot) => {
     const paths = leafPaths(snapshot.value);
-    return { lane, label, state: paths.join(', '), reason: waitOf(history.kind, paths) };
+    return { label, state: paths.join(', '), reason: waitOf(history.kind, paths) };
   });

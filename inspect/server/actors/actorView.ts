@@ -10,6 +10,7 @@ import { notHere, Refusal } from '../access/refusal.ts';
 import type { ActorAnswer, Explanation, JournalAnswer } from '../contract.ts';
 import { refusals } from '../contract.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import { presentRow } from '../fleet/present.ts';
 import { evidenceOf } from './evidence.ts';
 import type { Histories } from './history.ts';
 import { linksOf } from './links.ts';
@@ -29,16 +30,16 @@ export interface Address {
 const shownEvents = 100;
 
 /** Throws a Refusal where there is none, and `record_corrupt` for a record that cannot be trusted. */
-export async function actorAnswer({ daemon, fleet, histories }: ActorParts, address: Address): Promise<ActorAnswer> {
+export async function actorAnswer(parts: ActorParts, address: Address): Promise<ActorAnswer> {
+  const { daemon } = parts;
   const { host } = daemon;
   const { kind, id } = address;
+  const { explanation, history } = await unchanged(parts, address);
+  // From here on in one turn: nothing is committed between what is read.
   const snapshot = intact(host, kind, id);
-  if (snapshot === undefined) throw notHere(`${kind} ${id}`);
-  const explanation = await explanationOf(daemon, address);
   if (snapshot === 'corrupt') throw new Refusal(refusals.corrupt, explanation.what, ['custody doctor']);
-  const history = await histories.of(kind, id);
-  const row = fleet.row(kind, id);
-  if (history === undefined || row === undefined) throw notHere(`${kind} ${id}`);
+  const row = presentRow(parts, kind, id);
+  if (history === undefined || snapshot === undefined || row === undefined) throw notHere(`${kind} ${id}`);
   const { version, structuralHash, plane } = definitions[kind];
   const context = snapshot.context as unknown as Readonly<Record<string, unknown>>;
   return {
@@ -55,6 +56,21 @@ export async function actorAnswer({ daemon, fleet, histories }: ActorParts, addr
     journal: journalOf(daemon, address, { limit: shownEvents }),
     reach: reachOf(history),
   };
+}
+
+/** Somebody is told of the actor again as soon as it was changed again. */
+const mostTries = 3;
+
+/** What takes turns to be found out, found out again where the actor was changed meanwhile. */
+async function unchanged({ daemon, histories }: ActorParts, address: Address) {
+  const { kind, id } = address;
+  for (let tries = 1; ; tries += 1) {
+    if (intact(daemon.host, kind, id) === undefined) throw notHere(`${kind} ${id}`);
+    const version = daemon.host.versionOf(kind, id);
+    const explanation = await explanationOf(daemon, address);
+    const history = await histories.of(kind, id);
+    if (daemon.host.versionOf(kind, id) === version || tries === mostTries) return { explanation, history };
+  }
 }
 
 /** Throws a Refusal where there is no such actor. */

@@ -34,7 +34,7 @@ export function reachOf({ moments, stopped, missing, isProved }: Replay): Reach 
   const sentence =
     from === null
       ? `Nothing before its present state can be shown: ${reason}.`
-      : `It can be shown from its creation up to position ${to}; from position ${position} on only its present state is known: ${reason}.`;
+      : `It can be shown from its creation up to position ${to}; from position ${position} on, only its present state is known: ${reason}.`;
   return { from, to, begins, missing, sentence };
 }
 

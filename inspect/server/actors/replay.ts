@@ -1,7 +1,7 @@
 /**
  * An actor as it was: its events are put through its machine again, from its creation on. A checkpoint of the journal may
- * have taken events of an actor that is over; behind the first of them nothing is known but the newest snapshot, and that is
- * what is said.
+ * have taken events of an actor that is over; behind the last one before the first hole nothing is known but the newest
+ * snapshot, and that is what is said. A replay goes on from where it stands when more is committed.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AnyMachineSnapshot } from 'xstate';
@@ -30,17 +30,31 @@ export interface Replay {
   /** From the creation on, as far as nothing is missing. */
   readonly moments: readonly Moment[];
   /** Why the rest cannot be told; undefined where all of it can. */
-  readonly stopped: { readonly position: number; readonly reason: string } | undefined;
+  readonly stopped: Stop | undefined;
+  /** The actor as the store holds it, and its newest event. */
+  readonly head: AnyMachineSnapshot | undefined;
+  readonly newest: Instant | undefined;
   /** Events that the newest version counts and the journal has no more. */
   readonly missing: number;
   /** Whether the last moment is exactly what the store holds. */
   readonly isProved: boolean;
 }
 
+/** A place in the journal, and the wall time of the event there. */
+export interface Instant {
+  readonly position: number;
+  readonly wallMs: number;
+}
+
+/** From this position on the actor is not known; the time is that from which on it is not. */
+export interface Stop extends Instant {
+  readonly reason: string;
+}
+
 /** Events of one slice: each takes some 20 µs. */
 const sliceEvents = 200;
 /** What lies behind is not replayed: no actor of this program comes near it. */
-const mostEvents = 20_000;
+const mostEventsReplayed = 20_000;
 
 type Row = NewJournalRow & { readonly intact: boolean };
 type Head = { readonly version: number; readonly snapshot: AnyMachineSnapshot };
@@ -48,71 +62,93 @@ type Head = { readonly version: number; readonly snapshot: AnyMachineSnapshot };
 export interface ReplayParts {
   readonly store: Pick<Store, 'actors' | 'journal'>;
   readonly headOf: (kind: ActorKind, id: string) => Head | undefined;
-}
-
-/** Undefined where there is no such actor. */
-export async function replay(parts: ReplayParts, kind: ActorKind, id: string): Promise<Replay | undefined> {
-  const { store } = parts;
-  const key = store.actors.keyOf({ kind, id });
-  if (key === undefined) return undefined;
-  const course = new Course(kind);
-  for (let after = 0; ; ) {
-    const rows = store.journal.rowsOf(key, after, sliceEvents);
-    for (const row of rows) course.take(row);
-    const last = rows.at(-1);
-    if (last === undefined || course.moments.length >= mostEvents) break;
-    after = last.position;
-    await nextTurn();
-  }
-  const head = parts.headOf(kind, id);
-  return { kind, id, ...course.result(head) };
+  readonly mostEvents?: number;
 }
 
 /** One actor's events, one after the other. */
-class Course {
-  readonly moments: Moment[] = [];
+export class Course {
+  readonly #parts: ReplayParts;
   readonly #kind: ActorKind;
-  #stopped: Replay['stopped'];
+  readonly #id: string;
+  readonly #key: number;
+  readonly #moments: Moment[] = [];
+  #stopped: Stop | undefined;
+  #newest: Instant | undefined;
   /** Changes that are in the journal, whether they could be replayed or not. */
   #changes = 0;
 
-  constructor(kind: ActorKind) {
+  constructor(
+    parts: ReplayParts,
+    { kind, id, key }: { readonly kind: ActorKind; readonly id: string; readonly key: number },
+  ) {
+    this.#parts = parts;
     this.#kind = kind;
+    this.#id = id;
+    this.#key = key;
   }
 
-  take(row: Row): void {
-    if (row.outcome === 'changed') this.#changes += 1;
+  /** Events that are held in memory. */
+  get length(): number {
+    return this.#moments.length;
+  }
+
+  /** Takes what was journaled since it was last asked. Not to be called again before it has resolved. */
+  async goOn(): Promise<Replay> {
+    const { store, headOf } = this.#parts;
+    for (;;) {
+      const rows = store.journal.rowsOf(this.#key, this.#newest?.position ?? 0, sliceEvents);
+      for (const row of rows) this.#take(row);
+      // In the turn in which the journal had no more: head and newest event belong together.
+      if (rows.length === 0) return this.#result(headOf(this.#kind, this.#id));
+      await nextTurn();
+    }
+  }
+
+  #take(row: Row): void {
+    const { position, outcome, version } = row;
+    const envelope = row.intact ? (JSON.parse(row.envelope) as HostedEnvelope) : undefined;
+    const before = this.#moments.at(-1);
+    this.#newest = { position, wallMs: envelope?.at.wallMs ?? this.#newest?.wallMs ?? 0 };
+    if (outcome === 'changed') this.#changes += 1;
     if (this.#stopped !== undefined) return;
-    const { position } = row;
-    if (!row.intact) {
-      this.#stopped = { position, reason: 'the row of this event does not match its digest' };
-      return;
-    }
-    const envelope = JSON.parse(row.envelope) as HostedEnvelope;
-    const before = this.moments.at(-1);
-    const expected = (before?.version ?? 0) + (row.outcome === 'changed' ? 1 : 0);
-    if (row.version !== expected) {
-      const gone = row.version - expected;
-      this.#stopped = { position, reason: `a checkpoint of the journal has removed ${gone} event(s) before this one` };
-      return;
-    }
-    const moved = this.#moved(before?.snapshot, envelope);
-    if ('reason' in moved) this.#stopped = { position, reason: moved.reason };
+    const expected = (before?.version ?? 0) + (outcome === 'changed' ? 1 : 0);
+    // Whether something is missing before a damaged row is not known either: its version may be anything.
+    if (envelope === undefined) this.#stopBehind(before, `the event at position ${position} does not match its digest`);
+    else if (version === expected) this.#replay(row, envelope);
     else {
-      const { outcome, version } = row;
-      this.moments.push({ position, version, outcome, envelope, snapshot: moved.snapshot, before: before?.snapshot });
+      const gone = `${version - expected} event(s) before position ${position}`;
+      this.#stopBehind(before, `a checkpoint of the journal has removed ${gone}`);
     }
   }
 
-  result(head: Head | undefined): Omit<Replay, 'kind' | 'id'> {
-    const last = this.moments.at(-1);
+  #replay({ position, outcome, version }: Row, envelope: HostedEnvelope): void {
+    const { mostEvents = mostEventsReplayed } = this.#parts;
+    const before = this.#moments.at(-1)?.snapshot;
+    const moved =
+      this.#moments.length >= mostEvents
+        ? { reason: `no more than ${mostEvents} events of an actor are replayed` }
+        : this.#moved(before, envelope);
+    if ('reason' in moved) this.#stopped = { position, wallMs: envelope.at.wallMs, reason: moved.reason };
+    else this.#moments.push({ position, version, outcome, envelope, snapshot: moved.snapshot, before });
+  }
+
+  /** Retention leaves the first and the last event of an actor: what it took came right behind the last one that is known. */
+  #stopBehind(last: Moment | undefined, reason: string): void {
+    const { position, wallMs } = last === undefined ? { position: 0, wallMs: 0 } : instantOf(last);
+    this.#stopped = { position: position + 1, wallMs, reason };
+  }
+
+  #result(head: Head | undefined): Replay {
+    const moments = [...this.#moments];
+    const last = moments.at(-1);
+    const missing = head === undefined ? 0 : Math.max(0, head.version - this.#changes);
     const isProved =
       this.#stopped === undefined &&
       head !== undefined &&
       last?.version === head.version &&
       isSame(this.#kind, last.snapshot, head.snapshot);
-    const missing = head === undefined ? 0 : Math.max(0, head.version - this.#changes);
-    return { moments: this.moments, stopped: this.#stopped, missing, isProved };
+    const result = { kind: this.#kind, id: this.#id, moments, missing, isProved };
+    return { ...result, stopped: this.#stopped, head: head?.snapshot, newest: this.#newest };
   }
 
   #moved(
@@ -133,6 +169,11 @@ class Course {
     }
   }
 }
+
+export const instantOf = ({ position, envelope }: Pick<Moment, 'position' | 'envelope'>): Instant => ({
+  position,
+  wallMs: envelope.at.wallMs,
+});
 
 function isSame(kind: ActorKind, one: AnyMachineSnapshot, other: AnyMachineSnapshot): boolean {
   const definition = protocol.definitions[kind];

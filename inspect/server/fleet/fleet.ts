@@ -18,6 +18,7 @@ const mostRows = 50_000;
 
 export const keyOf = ({ kind, id }: { readonly kind: string; readonly id: string }): string => `${kind}/${id}`;
 
+type Committed = Pick<CommitRecord, 'actor' | 'position' | 'version' | 'after'>;
 type Tables = Pick<Store, 'actors' | 'journal'>;
 
 export class Fleet {
@@ -50,15 +51,18 @@ export class Fleet {
     return this.#rows.get(keyOf({ kind, id }));
   }
 
-  ofGoal(goalId: string): ActorRow[] {
-    return [...this.#rows.values()].filter((row) => row.goalId === goalId);
+  /** The line of an actor as a commit has left it, for all who come. */
+  take(record: Committed): ActorRow {
+    const row = this.line(record);
+    this.#rows.set(keyOf(record.actor), row);
+    return row;
   }
 
-  /** The line of an actor as a commit has left it. */
-  take({ actor, position, version, after }: Pick<CommitRecord, 'actor' | 'position' | 'version' | 'after'>): ActorRow {
+  /** The same for one look: not every actor is in the fleet, least of all while it is being read in. */
+  line({ actor, position, version, after }: Committed): ActorRow {
     const kind = actor.kind as ActorKind;
     const definition = definitions[kind];
-    const row = this.#withGoal(
+    return this.#withGoal(
       rowOf({
         kind,
         id: actor.id,
@@ -71,8 +75,6 @@ export class Fleet {
       }),
       after.context as Readonly<Record<string, unknown>>,
     );
-    this.#rows.set(keyOf(actor), row);
-    return row;
   }
 
   close(): void {

@@ -3,10 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InspectedDaemon } from '../../../actors/daemon/inspector/port.ts';
 import { transcriptDirOf, unrecordedMark } from '../../../actors/runtime/unrecorded.ts';
-import { exportTranscript } from '../../../pty/transcript/export.ts';
 import { readHeader } from '../../../pty/transcript/findings.ts';
-import { readRecords, readTranscript, type TranscriptSummary } from '../../../pty/transcript/reader.ts';
 import { notHere } from '../access/refusal.ts';
+import type { Beside } from '../thread/beside.ts';
 
 type Parts = Pick<InspectedDaemon, 'places' | 'store'>;
 
@@ -19,38 +18,31 @@ export async function isRecorded(daemon: Parts, sessionId: string): Promise<bool
   return existsSync(dir) && !existsSync(join(dir, unrecordedMark)) && 'version' in (await readHeader(dir));
 }
 
-/** Throws a Refusal where nothing was kept. */
-export async function summaryOf(daemon: Parts, sessionId: string): Promise<TranscriptSummary> {
-  const reading = (await isRecorded(daemon, sessionId))
-    ? await readTranscript(directoryOf(daemon, sessionId))
-    : undefined;
-  if (reading?.header === undefined) throw notHere(`recording of ${sessionId}`);
-  return reading;
+/**
+ * An asciicast of version 2, in pieces that are made as they are taken, beside everything else: an hour of output is a
+ * million lines of an index. Throws a Refusal where nothing was kept.
+ */
+export async function recordingOf(
+  daemon: Parts,
+  beside: Beside,
+  sessionId: string,
+): Promise<AsyncGenerator<Uint8Array>> {
+  if (!(await isRecorded(daemon, sessionId))) throw notHere(`recording of ${sessionId}`);
+  return pieces(beside, directoryOf(daemon, sessionId));
 }
 
-/** An asciicast of version 2, in pieces that are made as they are taken. Throws a Refusal where nothing was kept. */
-export async function recordingOf(daemon: Parts, sessionId: string): Promise<AsyncGenerator<Uint8Array>> {
-  await summaryOf(daemon, sessionId);
-  const { pieces } = await exportTranscript(directoryOf(daemon, sessionId), 'asciicast');
-  return pieces;
-}
+let readers = 0;
 
-/** Milliseconds between the begin of a session and the last thing that is known of its output. */
-export async function durationOf(dir: string): Promise<number> {
-  let atUs = 0;
-  for await (const record of readRecords(dir)) atUs = Math.max(atUs, record.atUs);
-  return atUs / 1_000;
-}
-
-/** The last byte that had come by then, counted from the first one, and when it came. */
-export async function offsetAt(
-  dir: string,
-  timeMs: number,
-): Promise<{ readonly offset: number; readonly timeMs: number }> {
-  let found = { offset: 0, timeMs: 0 };
-  for await (const record of readRecords(dir)) {
-    if (record.atUs / 1_000 > timeMs) break;
-    if (record.kind === 'output') found = { offset: record.end, timeMs: record.atUs / 1_000 };
+async function* pieces(beside: Beside, dir: string): AsyncGenerator<Uint8Array> {
+  readers += 1;
+  const reader = readers;
+  try {
+    for (;;) {
+      const piece = await beside.work<'recording'>({ do: 'recording', dir, reader });
+      if (piece === undefined) return;
+      yield piece;
+    }
+  } finally {
+    await beside.work<'recordingClosed'>({ do: 'recordingClosed', reader });
   }
-  return found;
 }

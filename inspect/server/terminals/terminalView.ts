@@ -7,20 +7,20 @@ import type { ScreenAnswer, TerminalAnswer } from '../contract.ts';
 import { leafPaths } from '../fleet/paths.ts';
 import type { Beside } from '../thread/beside.ts';
 import type { Instant } from '../thread/protocol.ts';
-import { directoryOf, durationOf, isRecorded } from './recording.ts';
+import { directoryOf, isRecorded } from './recording.ts';
 
 /** Throws `not_found`. */
 export async function terminalAnswer(
   daemon: InspectedDaemon,
-  id: string,
-  signal: AbortSignal,
+  beside: Beside,
+  { id, signal }: { readonly id: string; readonly signal: AbortSignal },
 ): Promise<TerminalAnswer> {
   const session = intact(daemon.host, 'ptySession', id);
   if (session === undefined || session === 'corrupt') throw notHere(`session ${id}`);
   const { data } = await daemon.call('sessions.show', { id }, signal);
   const { sessionId, runId, scopeId, goalId, label, cols, rows, bytes, missing, hostSocket } = data;
   const recorded = await isRecorded(daemon, id);
-  const durationMs = recorded ? await durationOf(directoryOf(daemon, id)) : null;
+  const durationMs = recorded ? await beside.work<'duration'>({ do: 'duration', dir: directoryOf(daemon, id) }) : null;
   const state = leafPaths(session.value);
   const known = { sessionId, runId, scopeId, goalId, label, cols, rows, bytes, missing };
   return { ...known, state, live: hostSocket !== null, recorded, durationMs };

@@ -4,10 +4,12 @@ import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { definitions } from '../../../machines/registry.ts';
+import { readRecords } from '../../../pty/transcript/reader.ts';
 import { chartOf } from '../../diagrams/chart.ts';
 import { placeChart } from '../../diagrams/layout.ts';
-import { Playback } from './playback.ts';
 import type { Results, ToThread, Work } from './protocol.ts';
+import { Recordings } from './recordings.ts';
+import { Screens } from './screens.ts';
 
 const niceness = 10;
 try {
@@ -16,20 +18,24 @@ try {
   // Then it competes; nothing is wrong for that.
 }
 
-let playback: Playback | undefined;
+const screens = new Screens();
+const recordings = new Recordings();
 
-/** The recording that was looked at last stays where it is: whoever scrubs asks for what comes next. */
-async function screenAt({ dir, at }: Extract<Work, { do: 'screen' }>): Promise<Results['screen']> {
-  if (playback === undefined || playback.dir !== dir || playback.isPast(at)) {
-    await playback?.close();
-    playback = await Playback.open(dir);
-  }
-  await playback?.to(at);
-  return playback?.screen();
+async function done(work: Work): Promise<Results[Work['do']]> {
+  if (work.do === 'chart') return placeChart(chartOf(definitions[work.kind]));
+  if (work.do === 'screen') return screens.at(work.dir, work.at);
+  if (work.do === 'duration') return durationOf(work.dir);
+  if (work.do === 'recording') return recordings.next(work.reader, work.dir);
+  await recordings.close(work.reader);
+  return undefined;
 }
 
-const done = (work: Work): Promise<Results[Work['do']]> =>
-  work.do === 'chart' ? placeChart(chartOf(definitions[work.kind])) : screenAt(work);
+/** Milliseconds between the begin of a session and the last thing that is known of its output. */
+async function durationOf(dir: string): Promise<number> {
+  let atUs = 0;
+  for await (const record of readRecords(dir)) atUs = Math.max(atUs, record.atUs);
+  return atUs / 1_000;
+}
 
 const port = parentPort;
 if (port === null) throw new Error('this module runs in a worker thread');

@@ -2,10 +2,13 @@
  * A recorded terminal that is moved forward in time. Going on costs what lies between; going back begins again, because
  * nothing undoes what a terminal was told.
  */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type headless from '@xterm/headless';
 import { charsetNames, innerOf } from '../../../pty/screen/internals.ts';
 import { repaint } from '../../../pty/screen/repaint.ts';
 import { atLeastTwo, createEmulator, written } from '../../../pty/transcript/emulator.ts';
+import { indexName } from '../../../pty/transcript/layout.ts';
 import { readTranscript, type TranscriptSummary } from '../../../pty/transcript/reader.ts';
 import { type Moment, timeline } from '../../../pty/transcript/timeline.ts';
 import type { Instant, ScreenAt } from './protocol.ts';
@@ -19,8 +22,13 @@ export class Playback {
   #title = '';
   #offset = 0;
   #atUs: number | null = null;
+  /** Time of the last thing that was shown, which may have brought no bytes. */
+  #shownUs = 0;
+  #isAtEnd = false;
+  readonly #indexBytes: number;
 
-  private constructor(summary: TranscriptSummary) {
+  private constructor(summary: TranscriptSummary, indexBytes: number) {
+    this.#indexBytes = indexBytes;
     const { cols, rows } = summary.header;
     this.dir = summary.dir;
     this.#terminal = createEmulator({ cols, rows, scrollback: 0 });
@@ -32,21 +40,29 @@ export class Playback {
 
   /** Undefined where no recording can be read. */
   static async open(dir: string): Promise<Playback | undefined> {
+    const indexBytes = indexBytesOf(dir);
     const reading = await readTranscript(dir);
-    return reading.header === undefined ? undefined : new Playback(reading);
+    return reading.header === undefined ? undefined : new Playback(reading, indexBytes);
+  }
+
+  /** Whether all of what was there at the beginning is shown, and more has come since. */
+  get isOutgrown(): boolean {
+    return this.#isAtEnd && indexBytesOf(this.dir) !== this.#indexBytes;
   }
 
   /** Whether that instant lies behind what is shown. */
   isPast(at: Instant): boolean {
-    return 'offset' in at ? at.offset < this.#offset : at.timeMs * 1_000 < (this.#atUs ?? 0);
+    return 'offset' in at ? at.offset < this.#offset : at.timeMs * 1_000 < this.#shownUs;
   }
 
   async to(at: Instant): Promise<void> {
     for (;;) {
       this.#pending ??= (await this.#moments.next()).value ?? undefined;
       const moment = this.#pending;
+      this.#isAtEnd = moment === undefined;
       if (moment === undefined || isBehind(moment, at)) return;
       this.#pending = undefined;
+      this.#shownUs = moment.atUs;
       if (moment.kind === 'resize') {
         const { cols, rows } = atLeastTwo(moment.cols, moment.rows);
         this.#terminal.resize(cols, rows);
@@ -98,6 +114,9 @@ export class Playback {
     if (until < end) this.#pending = { ...moment, offset: until, bytes: moment.bytes.subarray(until - moment.offset) };
   }
 }
+
+/** Every batch of output has a line in the index: when it does not grow, there is no more to show. */
+const indexBytesOf = (dir: string): number => statSync(join(dir, indexName), { throwIfNoEntry: false })?.size ?? 0;
 
 /** Whether nothing of it belongs to that instant. Whatever comes at an offset without being output belongs to what precedes it. */
 function isBehind(moment: Moment, at: Instant): boolean {

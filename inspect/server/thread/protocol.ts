@@ -1,4 +1,4 @@
-/** What is worked out beside the daemon's own loop, because it takes as long as it takes: drawings, and screens of the past. */
+/** What is worked out beside the daemon's own loop, because it takes as long as it takes: drawings, and what has to read a recording. */
 import type { ActorKind } from '../../../machines/ids.ts';
 import type { PlacedChart } from '../../diagrams/placed.ts';
 
@@ -18,12 +18,21 @@ export type Instant = { readonly offset: number } | { readonly timeMs: number };
 
 export type Work =
   | { readonly do: 'chart'; readonly kind: ActorKind }
-  | { readonly do: 'screen'; readonly dir: string; readonly at: Instant };
+  | { readonly do: 'screen'; readonly dir: string; readonly at: Instant }
+  | { readonly do: 'duration'; readonly dir: string }
+  /** The next piece for one of those who read recordings. */
+  | { readonly do: 'recording'; readonly dir: string; readonly reader: number }
+  | { readonly do: 'recordingClosed'; readonly reader: number };
 
 export interface Results {
   readonly chart: PlacedChart;
   /** Undefined where nothing can be read. */
   readonly screen: ScreenAt | undefined;
+  /** Milliseconds. */
+  readonly duration: number;
+  /** Undefined behind the last. */
+  readonly recording: Uint8Array | undefined;
+  readonly recordingClosed: undefined;
 }
 
 export type ToThread = Work & { readonly id: number };

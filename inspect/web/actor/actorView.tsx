@@ -1,6 +1,6 @@
 /** One actor: where it stands, why, what may come next, and every moment of its life. */
 import { useMemo, useState } from 'preact/hooks';
-import { type ActorAnswer, type MomentAnswer, routes } from '../../server/contract.ts';
+import { type ActorAnswer, type EventView, type MomentAnswer, routes } from '../../server/contract.ts';
 import { rowOf } from '../data/fleet.ts';
 import { useResource } from '../data/resource.ts';
 import { pathOf } from '../data/server.ts';
@@ -39,7 +39,7 @@ const travelTo = (position: number | undefined): void => amend({ at: position?.t
 function KnownActor({ answer }: { readonly answer: ActorAnswer }) {
   const { kind, id } = answer;
   const asked = lookedAt();
-  const newest = answer.reach.to ?? answer.position;
+  const newest = answer.position;
   const at = asked ?? newest;
   const past = asked !== undefined && asked < newest;
   const journal = useJournal(answer);
@@ -47,7 +47,7 @@ function KnownActor({ answer }: { readonly answer: ActorAnswer }) {
   const row = rowOf(kind, id) ?? answer.row;
   const known = moment.data?.known === true ? moment.data : undefined;
   const before = useMoment(answer, known?.previous ?? undefined);
-  const step = (by: -1 | 1) => travelTo(stepped({ answer, moment: known, at, by }));
+  const step = (by: -1 | 1) => travelTo(stepped({ moment: known, events: journal.events, at, newest, by }));
   useKeys(useMemo(() => travelKeys(step, journal.events[0]?.position), [answer, known, at, journal.events]));
   const state = past ? (known?.state ?? []) : row.state;
   return (
@@ -107,16 +107,22 @@ function useMoment({ kind, id, reach }: ActorAnswer, position: number | undefine
 }
 
 interface Step {
-  readonly answer: ActorAnswer;
+  /** What is known of the place; undefined where nothing is. */
   readonly moment: Extract<MomentAnswer, { known: true }> | undefined;
+  /** Events that are loaded, oldest first: also where nothing is known there are some. */
+  readonly events: readonly EventView[];
   readonly at: number;
+  readonly newest: number;
   readonly by: -1 | 1;
 }
 
 /** The position one event on or back; undefined for now. */
-function stepped({ answer, moment, at, by }: Step): number | undefined {
-  const target = by === -1 ? (moment?.previous ?? at) : (moment?.next ?? undefined);
-  return target === undefined || target >= (answer.reach.to ?? 0) ? undefined : target;
+export function stepped({ moment, events, at, newest, by }: Step): number | undefined {
+  const target =
+    by === -1
+      ? (moment?.previous ?? events.findLast(({ position }) => position < at)?.position ?? at)
+      : (moment?.next ?? events.find(({ position }) => position > at)?.position);
+  return target === undefined || target >= newest ? undefined : target;
 }
 
 function travelKeys(step: (by: -1 | 1) => void, oldest: number | undefined): readonly KeyBinding[] {

@@ -45,9 +45,9 @@ export function TravelBar({ events, at, past, reach, to, step }: TravelBarProps)
       </button>
       <span class="travel-words">
         {event === undefined ? '' : `${index + 1} of ${events.length}`}
-        {reach.begins === 'cut' && (
+        {reach.missing > 0 && (
           <span class="faint" title={visible(reach.sentence)}>
-            , {reach.missing} before are no longer kept
+            , {reach.missing} more are no longer kept
           </span>
         )}
       </span>

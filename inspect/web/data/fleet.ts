@@ -28,8 +28,10 @@ export const keyOf = ({ kind, id }: Pick<ActorRow, 'kind' | 'id'>): string => `$
 /** All rows, in no order that means anything. The array is replaced whenever `edition` changes. */
 export const rows = (): readonly ActorRow[] => known;
 
-export function rowOf(kind: string, id: string): ActorRow | undefined {
-  const place = places.get(`${kind}/${id}`);
+export const rowOf = (kind: string, id: string): ActorRow | undefined => rowOfKey(keyOf({ kind, id } as ActorRow));
+
+export function rowOfKey(key: string): ActorRow | undefined {
+  const place = places.get(key);
   return place === undefined ? undefined : known[place];
 }
 

@@ -16,7 +16,8 @@ interface Held<T> {
   readonly error: Error | undefined;
 }
 
-export function useResource<T>(path: string | undefined): Resource<T> {
+/** `restMs`: least time between an answer and the next question of the same path. */
+export function useResource<T>(path: string | undefined, { restMs = 0 } = {}): Resource<T> {
   const [held, setHeld] = useState<Held<T>>({ path: undefined, data: undefined, error: undefined });
   const again = useRef<() => void>(() => {});
   useEffect(() => {
@@ -39,13 +40,14 @@ export function useResource<T>(path: string | undefined): Resource<T> {
           if (stop.signal.aborted) return;
           setHeld((before) => ({ path, data: before.path === path ? before.data : undefined, error: error as Error }));
         }
+        if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
       } while (wanted && !stop.signal.aborted);
       running = false;
     };
     again.current = () => void load();
     void load();
     return () => stop.abort();
-  }, [path]);
+  }, [path, restMs]);
   const reload = useCallback(() => again.current(), []);
   const current = held.path === path;
   return {

@@ -3,17 +3,21 @@ import { effect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { edition, lastChanged } from './fleet.ts';
 
-/** `keys`: what is waited for; undefined for every change. `changed` has to stay the same function. */
-export function useChanges(keys: readonly string[] | undefined, changed: () => void): void {
-  const joined = keys?.join(' ');
+type Concerns = (key: string) => boolean;
+
+/** `of`: keys of actors, or which they are; undefined for every change. Functions have to stay the same. */
+export function useChanges(of: readonly string[] | Concerns | undefined, changed: () => void): void {
+  const which = typeof of === 'function' ? of : of?.join(' ');
   useEffect(() => {
     let first = true;
     return effect(() => {
       void edition.value;
       const recent = lastChanged.value;
-      const concerns = joined === undefined || joined.split(' ').some((key) => recent.has(key));
+      const concerns =
+        which === undefined ||
+        (typeof which === 'string' ? which.split(' ').some((key) => recent.has(key)) : [...recent].some(which));
       if (!first && concerns) changed();
       first = false;
     });
-  }, [joined, changed]);
+  }, [which, changed]);
 }

@@ -1,8 +1,8 @@
 /** The life of a Goal as bars: what was done, what was waited for, and why. */
 import { computed } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { type Bar, routes, type TimelineAnswer } from '../../server/contract.ts';
-import { edition, rows } from '../data/fleet.ts';
+import { edition, rowOfKey, rows } from '../data/fleet.ts';
 import { useResource } from '../data/resource.ts';
 import { pathOf } from '../data/server.ts';
 import { useChanges } from '../data/useChanges.ts';
@@ -22,6 +22,9 @@ const goals = computed(() => {
     .filter(({ kind }) => kind === 'goal')
     .sort((a, b) => b.position - a.position);
 });
+
+/** Between an answer and the next question: all that belongs to a Goal is put together for it. */
+const restMs = 500;
 
 /** What lasts grows, also while nothing is committed. */
 const redrawMs = 1_000;
@@ -68,8 +71,10 @@ export function TimelineView({ goalId }: { readonly goalId: string | undefined }
 }
 
 function Life({ goalId }: { readonly goalId: string }) {
-  const { data, error, reload } = useResource<TimelineAnswer>(pathOf(routes.timeline, { id: goalId }));
-  useChanges(undefined, reload);
+  const path = pathOf(routes.timeline, { id: goalId });
+  const { data, error, reload } = useResource<TimelineAnswer>(path, { restMs });
+  const isOwn = useCallback((key: string) => rowOfKey(key)?.goalId === goalId, [goalId]);
+  useChanges(isOwn, reload);
   const [readAt, setReadAt] = useState({ answer: data, atMs: Date.now() });
   if (data !== readAt.answer) setReadAt({ answer: data, atMs: Date.now() });
   const [now, setNow] = useState(Date.now());
@@ -104,7 +109,7 @@ function Bars({ answer: { title, status, bars, cut }, nowMs, failure }: BarsProp
         <strong>{visible(title)}</strong>
         <Badge tone={toneOfState(status)}>{visible(inWords(status))}</Badge>
         <span class="faint">{`${dateTime(span.fromMs)}, ${duration(span.toMs - span.fromMs)}`}</span>
-        {cut && <span class="faint">The beginning of something shown is no longer kept.</span>}
+        {cut && <span class="faint">A part of what is shown is not known any more.</span>}
       </p>
       {bars.length === 0 ? (
         <Empty title="Nothing happened to this Goal that is kept." />

@@ -21,6 +21,8 @@ const goalId = (number: number): string => `G${String(number).padStart(9, '0')}`
 
 export interface Hosted {
   readonly host: Host;
+  /** As much of a daemon as the inspector needs for Goals. */
+  readonly daemon: InspectedDaemon;
   /** Makes Goals number `from` to `to` (exclusive), as many in a transaction as fit. */
   readonly addGoals: (from: number, to: number, title?: string) => Promise<void>;
   readonly idOf: (number: number) => string;
@@ -47,6 +49,7 @@ export function hosted(): Hosted {
   };
   return {
     host,
+    daemon,
     idOf: goalId,
     async addGoals(from, to, title = 'one of many') {
       for (let at = from; at < to; at += 200) {
