@@ -27,10 +27,20 @@ export class Histories {
     const newest = journal.newestOf(key, 1);
     const known = this.#kept.get(name);
     this.#kept.delete(name);
-    const kept = known?.newest === newest ? known : { newest, replay: replay(this.#parts, kind, id) };
+    const kept = known?.newest === newest ? known : this.#begin(newest, kind, id);
     this.#kept.set(name, kept);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest);
     return kept.replay;
+  }
+
+  /** What failed is not remembered: whoever asks again finds out whether it fails still. */
+  #begin(newest: number, kind: ActorKind, id: string): Kept {
+    const kept = { newest, replay: replay(this.#parts, kind, id) };
+    const name = keyOf({ kind, id });
+    kept.replay.catch(() => {
+      if (this.#kept.get(name) === kept) this.#kept.delete(name);
+    });
+    return kept;
   }
 }
