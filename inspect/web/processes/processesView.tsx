@@ -3,14 +3,14 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { type ProcessesAnswer, routes, type ScopeTree } from '../../server/contract.ts';
 import { useResource } from '../data/resource.ts';
 import { pathOf } from '../data/server.ts';
-import { useChanges } from '../data/useChanges.ts';
 import { Empty, Failure, Loading } from '../shell/notice.tsx';
 import { amend, hrefOf, route } from '../shell/route.ts';
 import { clockTime } from '../text/quantity.ts';
 import { visible } from '../text/visible.ts';
 import { ScopeCard } from './scopeCard.tsx';
 
-/** The kernel announces no births: what is on screen is asked for again after so long. */
+/** The kernel announces no births: what is on screen is asked for again after so long, and not with every commit, for each
+ *  of the guardians answers. */
 const refreshMs = 2_000;
 
 export function ProcessesView({ scopeId }: { readonly scopeId: string | undefined }) {
@@ -20,7 +20,6 @@ export function ProcessesView({ scopeId }: { readonly scopeId: string | undefine
       ? pathOf(routes.processes, {}, { all: all ? '1' : undefined })
       : pathOf(routes.processesOfScope, { id: scopeId });
   const { data, error, reload } = useResource<ProcessesAnswer>(path);
-  useChanges(undefined, reload);
   useEffect(() => {
     const timer = setInterval(() => {
       if (!document.hidden) reload();
