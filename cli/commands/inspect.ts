@@ -50,5 +50,7 @@ async function inspect(invocation: Invocation, options: InspectOptions): Promise
 
 async function show({ places, output }: Invocation, url: string): Promise<void> {
   const isOpened = await openBrowser(redirectFile(places, url));
-  if (!isOpened) output.note(line`no browser could be started (xdg-open is missing); open the address yourself`);
+  // A browser in a box of its own (snap, Flatpak) may read no file below a hidden directory.
+  if (isOpened) output.note(line`a browser was asked to show it; if nothing comes up, open the address yourself`);
+  else output.note(line`no browser could be started (xdg-open is missing); open the address yourself`);
 }

@@ -191,10 +191,11 @@ function addTerminals(get: Route, { daemon, beside, streams }: AppParts): void {
   get(routes.terminalLive, async (context) => {
     queryOf(context, schemas.nothing);
     const terminal = await watchTerminal(daemon, pathOf(context, schemas.id).id);
-    if (streams.size >= mostClients) {
-      terminal.close();
-      throw busy();
-    }
+    // Whoever left meanwhile closes no more.
+    const hasLeft = context.env.outgoing.destroyed;
+    if (hasLeft || streams.size >= mostClients) terminal.close();
+    if (hasLeft) return RESPONSE_ALREADY_SENT;
+    if (streams.size >= mostClients) throw busy();
     const response = begun(context);
     streams.add(terminal);
     response.on('close', () => streams.delete(terminal));

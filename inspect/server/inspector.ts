@@ -1,6 +1,7 @@
 /** The inspector as a whole: one HTTP server on the loopback address, and everything that it shows. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { fileURLToPath } from 'node:url';
 import { createAdaptorServer } from '@hono/node-server';
 import type {
   InspectedDaemon,
@@ -33,7 +34,7 @@ export interface InspectorPrograms {
 
 export const createInspector = ({ assets, thread }: InspectorPrograms): InspectorPort => ({
   async listen(daemon, place) {
-    const files = readAssets(assets.pathname);
+    const files = readAssets(fileURLToPath(assets));
     let port = place.tcpPort;
     const own = () => `${loopback}:${port}`;
     const built = build(daemon, { assets: files, own, beside: new Beside(thread, daemon.clock) });

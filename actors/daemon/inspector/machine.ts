@@ -11,6 +11,8 @@ interface InspectorContext {
   readonly failure: Error | null;
   /** Since it was asked for. */
   readonly restarts: number;
+  /** Somebody closed it while its port was being opened: it is closed as soon as there is something to close. */
+  readonly isDismissed: boolean;
 }
 
 export type InspectorEvent =
@@ -35,11 +37,17 @@ const inspectorSetup = setup({
     /** Resolves when the port is free. */
     shut: fromPromise<void, void>(() => new Promise(() => {})),
   },
-  guards: { mayTryAgain: ({ context }) => context.restarts < mostRestarts },
+  guards: {
+    mayTryAgain: ({ context }) => context.restarts < mostRestarts,
+    isDismissed: ({ context }) => context.isDismissed,
+  },
   actions: {
     want: assign(({ event }) =>
-      event.type === 'inspector.requested' ? { place: event.place, failure: null, restarts: 0 } : {},
+      event.type === 'inspector.requested'
+        ? { place: event.place, failure: null, restarts: 0, isDismissed: false }
+        : {},
     ),
+    dismiss: assign({ isDismissed: true }),
     keepPort: assign((_, place: InspectorPlace) => ({ place })),
     countRestart: assign(({ context }) => ({ restarts: context.restarts + 1 })),
     noteFailure: assign((_, { error }: { readonly error: unknown }) => ({ failure: failureIn(error) })),
@@ -49,7 +57,7 @@ const inspectorSetup = setup({
 export const inspectorMachine = inspectorSetup.createMachine({
   id: 'inspector',
   initial: 'off',
-  context: { place: null, failure: null, restarts: 0 },
+  context: { place: null, failure: null, restarts: 0, isDismissed: false },
   states: {
     off: {
       description: 'Nobody has asked for it.',
@@ -57,14 +65,18 @@ export const inspectorMachine = inspectorSetup.createMachine({
     },
     opening: {
       description: 'Its port is being opened.',
+      on: { 'inspector.dismissed': { actions: 'dismiss' } },
       invoke: {
         src: 'listen',
         input: ({ context }) => context.place ?? { tcpPort: 0 },
-        onDone: {
-          target: 'serving',
-          // A restart comes back where pages look for it.
-          actions: { type: 'keepPort', params: ({ event }) => ({ tcpPort: event.output }) },
-        },
+        onDone: [
+          { guard: 'isDismissed', target: 'closing' },
+          {
+            target: 'serving',
+            // A restart comes back where pages look for it.
+            actions: { type: 'keepPort', params: ({ event }) => ({ tcpPort: event.output }) },
+          },
+        ],
         onError: {
           target: 'off',
           actions: { type: 'noteFailure', params: ({ event }) => ({ error: event.error }) },

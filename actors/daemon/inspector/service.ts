@@ -73,7 +73,7 @@ export class InspectorService {
       if (before === undefined) {
         actor.send({ type: 'inspector.requested', place: { tcpPort: tcpPort ?? 0 } });
         const { context, value } = await waitFor(actor, (now) => now.matches('serving') || now.matches('off'));
-        if (value === 'off') throw portUnavailable(tcpPort ?? 0, context.failure);
+        if (value === 'off') throw notOpened(tcpPort ?? 0, context.failure);
       }
       const running = this.#running as RunningInspector;
       return { tcpPort: running.tcpPort, wasOpen: before !== undefined, ...running.offer(grant) };
@@ -84,7 +84,8 @@ export class InspectorService {
   close(): Promise<boolean> {
     return this.#serially(async () => {
       const actor = this.#actor?.();
-      if (actor === undefined || this.#running === undefined) return false;
+      // While it comes back after a failure nothing runs, and it is there to be closed all the same.
+      if (actor === undefined || actor.getSnapshot().matches('off')) return false;
       actor.send({ type: 'inspector.dismissed' });
       await waitFor(actor, (now) => now.matches('off'));
       return true;
@@ -138,8 +139,10 @@ const elsewhere = (tcpPort: number): OperatingError =>
     details: { tcpPort },
   });
 
-function portUnavailable(tcpPort: number, failure: Error | null): OperatingError {
-  const { code } = (failure ?? {}) as NodeJS.ErrnoException;
+/** Only what listen(2) has refused is about the port. */
+function notOpened(tcpPort: number, failure: Error | null): OperatingError {
+  const { code, syscall } = (failure ?? {}) as NodeJS.ErrnoException;
+  if (syscall !== 'listen') return notLoaded(failure);
   const why = code === 'EADDRINUSE' ? 'something else listens there' : `it cannot be used (${code ?? 'unknown'})`;
   return new OperatingError(
     {
@@ -152,3 +155,14 @@ function portUnavailable(tcpPort: number, failure: Error | null): OperatingError
     failure,
   );
 }
+
+const notLoaded = (failure: Error | null): OperatingError =>
+  new OperatingError(
+    {
+      code: 'inspector_unavailable',
+      message: `the inspector could not be started: ${failure?.message ?? 'for no known reason'}`,
+      exitCode: 13,
+      next: ['custody inspect', 'install the package of this version as it was published'],
+    },
+    failure,
+  );

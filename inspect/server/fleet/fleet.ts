@@ -14,7 +14,9 @@ import { corruptRow, rowOf } from './row.ts';
 /** Rows of one slice: each is hashed and parsed, some 60 µs. */
 const sliceRows = 64;
 /** More than this are not shown at once; those that are over for longest are left out. */
-const mostRows = 50_000;
+export const mostRows = 50_000;
+/** Those that are over are looked for in all rows, so not with each one that comes on top. */
+const prunedAtOnce = 1_000;
 
 export const keyOf = ({ kind, id }: { readonly kind: string; readonly id: string }): string => `${kind}/${id}`;
 
@@ -27,10 +29,14 @@ export class Fleet {
   #isComplete = false;
   #isClosed = false;
   #omitted = 0;
+  readonly #most: number;
+  #pruneAt: number;
   readonly ready: Promise<void>;
 
-  constructor(store: Tables) {
+  constructor(store: Tables, most = mostRows) {
     this.#store = store;
+    this.#most = most;
+    this.#pruneAt = most + prunedAtOnce;
     this.ready = this.#readIn();
   }
 
@@ -55,6 +61,7 @@ export class Fleet {
   take(record: Committed): ActorRow {
     const row = this.line(record);
     this.#rows.set(keyOf(record.actor), row);
+    if (this.#rows.size > this.#pruneAt) this.#prune();
     return row;
   }
 
@@ -88,10 +95,21 @@ export class Fleet {
     return run === undefined ? row : { ...row, goalId: run.goalId, label: run.label ?? row.label };
   }
 
+  /** Leaves out those that are over, the ones that came first before the others. */
+  #prune(): void {
+    for (const [key, { status }] of this.#rows) {
+      if (this.#rows.size <= this.#most) break;
+      if (status !== 'released') continue;
+      this.#rows.delete(key);
+      this.#omitted += 1;
+    }
+    this.#pruneAt = Math.max(this.#most, this.#rows.size) + prunedAtOnce;
+  }
+
   async #readIn(): Promise<void> {
     // The newest are what people look for; what is older than all of these and over is counted.
     const { actors } = this.#store;
-    const skipTo = actors.lastKey() - mostRows;
+    const skipTo = actors.lastKey() - this.#most;
     for (let after = 0; !this.#isClosed; ) {
       const slice = actors.inspect(after, sliceRows);
       for (const stored of slice) {

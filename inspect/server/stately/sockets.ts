@@ -8,24 +8,28 @@ import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
 import type { InspectedDaemon } from '../../../actors/daemon/inspector/port.ts';
-import type { CommitRecord } from '../../../actors/host/outcome.ts';
 import { intact } from '../../../actors/runtime/actorAccess.ts';
 import { actorKinds } from '../../../machines/ids.ts';
 import type { Grants } from '../access/grants.ts';
 import { assertOwnHost } from '../access/guard.ts';
-import type { Fleet } from '../fleet/fleet.ts';
-import { actorMessage, type InspectionMessage, messagesOf } from './protocol.ts';
+import type { ActorRow } from '../contract.ts';
+import { type Fleet, keyOf } from '../fleet/fleet.ts';
+import { guardedLater } from '../guarded.ts';
+import type { Updates } from '../updates/updates.ts';
+import { Follower } from './follower.ts';
+import { actorMessage } from './protocol.ts';
+import { Telling } from './telling.ts';
 
 export const socketPath = '/inspect';
-/** A client that takes no more than this is behind for good: it is let go, and may come back for the present. */
-const mostBufferedBytes = 4_194_304;
 const mostSockets = 16;
 const largestMessage = 262_144;
 /** Actors that a new client is told of at once: the newest of those that are not over. */
 const mostActors = 500;
-/** Why a socket was closed, in the range that programs may use (RFC 6455, 7.4.2). */
-const tooSlow = 4_008;
+/** So many of them are put into words in one turn; each brings the definition of its machine along. */
+const sliceActors = 32;
+/** Why a socket was closed (RFC 6455, 7.4.1). */
 const goingAway = 1_001;
+const failing = 1_011;
 
 /** What somebody else's inspector may say: about actors of its own, and none of ours. */
 const foreign = z.looseObject({
@@ -37,8 +41,9 @@ const foreign = z.looseObject({
 });
 
 interface Parts {
-  readonly daemon: InspectedDaemon;
+  readonly daemon: Pick<InspectedDaemon, 'host' | 'clock' | 'log'>;
   readonly fleet: Fleet;
+  readonly updates: Pick<Updates, 'flush'>;
   readonly grants: Grants;
   readonly own: () => string;
 }
@@ -46,28 +51,38 @@ interface Parts {
 export class InspectionSockets {
   readonly #parts: Parts;
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: largestMessage, perMessageDeflate: false });
-  readonly #stopListening: () => void;
+  readonly #followers = new Set<Follower>();
+  /** Every connection that asked for an upgrade, taken or not: the HTTP server knows them no more. */
+  readonly #connections = new Set<Duplex>();
+  readonly #telling: Telling;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#stopListening = parts.daemon.host.onCommit((records) => this.#committed(records));
+    this.#telling = new Telling({ ...parts, followers: () => this.#followers });
   }
 
-  /** Takes the connection, or answers why not and closes it. */
+  /** Takes the connection, or answers why not and closes it. Never throws: what comes in here is anybody's. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#connections.add(socket);
+    socket.once('close', () => this.#connections.delete(socket));
     // Before the handshake nobody listens for what breaks here.
     socket.on('error', () => {});
-    const status = this.#refusalOf(request);
-    if (status === undefined) this.#server.handleUpgrade(request, socket, head, (client) => this.#welcome(client));
-    else socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    try {
+      const status = this.#refusalOf(request);
+      if (status === undefined) this.#server.handleUpgrade(request, socket, head, (client) => this.#welcome(client));
+      else refuse(socket, status);
+    } catch {
+      // What cannot be read as a request.
+      refuse(socket, '400 Bad Request');
+    }
   }
 
   close(): void {
-    this.#stopListening();
+    this.#telling.close();
     for (const client of this.#server.clients) client.close(goingAway, 'the daemon is leaving');
-    // Whoever does not answer the farewell is not waited for.
-    for (const client of this.#server.clients) client.terminate();
     this.#server.close();
+    // Whoever does not answer the farewell, or never hangs up, is not waited for.
+    for (const socket of this.#connections) socket.destroy();
   }
 
   /** A browser names the origin of the page, programs have none; the token tells who was let in. */
@@ -89,40 +104,56 @@ export class InspectionSockets {
 
   #welcome(client: WebSocket): void {
     client.on('error', () => client.terminate());
+    const follower = new Follower(client);
+    client.on('close', () => this.#followers.delete(follower));
     client.on('message', (data, isBinary) => {
-      if (!isBinary) this.#passOn(client, data);
+      if (!isBinary) this.#passOn(follower, data);
     });
-    const { daemon, fleet } = this.#parts;
-    const open = [...fleet.rows].filter(({ status }) => status === 'active' || status === 'settled').slice(-mostActors);
-    const { wallMs } = daemon.clock.now();
-    for (const { kind, id, position } of open) {
-      const snapshot = intact(daemon.host, kind, id);
-      if (snapshot !== undefined && snapshot !== 'corrupt')
-        client.send(JSON.stringify(actorMessage({ kind, id }, { position, wallMs, snapshot })));
+    const { log } = this.#parts.daemon;
+    void guardedLater(log, () => this.#introduce(follower)).then((isDone) => {
+      if (!isDone) client.close(failing, 'the daemon could not look');
+    });
+  }
+
+  /** Of who is there first, then of what is committed; before the fleet is read in nobody can say who is there. */
+  async #introduce(follower: Follower): Promise<void> {
+    const { fleet, updates } = this.#parts;
+    await fleet.ready;
+    if (!follower.isOpen) return;
+    // Those included that were created a moment ago.
+    updates.flush();
+    const open = [...fleet.rows].filter(({ status }) => status === 'active' || status === 'settled');
+    const rows = open.slice(-mostActors);
+    for (const row of rows) follower.awaits(keyOf(row));
+    this.#followers.add(follower);
+    for (let from = 0; from < rows.length && follower.isOpen; from += sliceActors) {
+      await follower.handOver(this.#announced(follower, rows.slice(from, from + sliceActors)));
     }
   }
 
-  #committed(records: readonly CommitRecord[]): void {
-    if (this.#server.clients.size === 0) return;
-    for (const record of records) for (const message of messagesOf(record)) this.#tell(message);
+  #announced(follower: Follower, rows: readonly ActorRow[]): string[] {
+    const { host, clock } = this.#parts.daemon;
+    const { wallMs } = clock.now();
+    return rows.flatMap((row) => {
+      const { kind, id, position } = row;
+      const snapshot = intact(host, kind, id);
+      const isThere = snapshot !== undefined && snapshot !== 'corrupt';
+      follower.announced(keyOf(row), isThere ? (host.versionOf(kind, id) ?? 0) : 0);
+      return isThere ? [JSON.stringify(actorMessage({ kind, id }, { position, wallMs, snapshot }))] : [];
+    });
   }
 
-  #tell(message: InspectionMessage): void {
-    const text = JSON.stringify(message);
-    for (const client of this.#server.clients) this.#send(client, text);
-  }
-
-  #passOn(from: WebSocket, data: RawData): void {
+  #passOn(from: Follower, data: RawData): void {
     const text = String(data);
-    if (!isForeign(text)) return;
-    for (const client of this.#server.clients) if (client !== from) this.#send(client, text);
+    if (!from.mayHear(Buffer.byteLength(text), this.#parts.daemon.clock.monoMs()) || !isForeign(text)) return;
+    for (const follower of this.#followers) if (follower !== from) follower.send(text);
   }
+}
 
-  #send(client: WebSocket, text: string): void {
-    if (client.readyState !== client.OPEN) return;
-    if (client.bufferedAmount > mostBufferedBytes) client.close(tooSlow, 'too slow');
-    else client.send(text);
-  }
+/** An answer without a body; whoever does not hang up then is hung up on. */
+function refuse(socket: Duplex, status: string): void {
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
 function isForeign(text: string): boolean {

@@ -75,11 +75,10 @@ export class LiveTerminal {
     response.on('drain', () => this.#client?.resume());
     response.on('close', () => this.close());
     response.on('error', () => {});
-    this.#beat();
-    const early = this.#early;
-    this.#early = [];
-    for (const message of early) this.#say(message);
+    // Also what was said by a terminal that ended before anybody listened.
+    for (const message of this.#early.splice(0)) response.write(textOf(message));
     if (this.#isOver) response.end();
+    else this.#beat();
   }
 
   close(): void {

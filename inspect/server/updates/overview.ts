@@ -4,6 +4,7 @@
  */
 import type { InspectedDaemon } from '../../../actors/daemon/inspector/port.ts';
 import type { FleetAnswer } from '../contract.ts';
+import { guarded } from '../guarded.ts';
 
 export type OverviewFields = Omit<FleetAnswer, 'actors' | 'complete' | 'omitted' | 'control' | 'position'>;
 
@@ -46,21 +47,26 @@ export class Overview {
   /** Something may be other than before: it is looked at in a while, and told if it is. */
   changed(): void {
     if (!this.#isWatched()) return;
-    const { clock } = this.#daemon;
+    const { clock, log } = this.#daemon;
     const rest = Math.max(pauseMs, this.#lastCostMs * restFactor);
     this.#stop ??= clock.wakeAt(clock.monoMs() + rest, () => {
       this.#stop = undefined;
-      if (!this.#isWatched()) return;
-      const begunMs = clock.monoMs();
-      const overview = this.read();
-      this.#lastCostMs = clock.monoMs() - begunMs;
-      // What is worded by the clock does not count as news.
-      const { health, findings: _, ...others } = overview;
-      const told = JSON.stringify([health.digest, others]);
-      if (told === this.#last) return;
-      this.#last = told;
-      this.#tell(overview);
+      guarded(log, () => this.#look());
     });
+  }
+
+  #look(): void {
+    if (!this.#isWatched()) return;
+    const { clock } = this.#daemon;
+    const begunMs = clock.monoMs();
+    const overview = this.read();
+    this.#lastCostMs = clock.monoMs() - begunMs;
+    // What is worded by the clock does not count as news.
+    const { health, findings: _, ...others } = overview;
+    const told = JSON.stringify([health.digest, others]);
+    if (told === this.#last) return;
+    this.#last = told;
+    this.#tell(overview);
   }
 
   close(): void {

@@ -9,6 +9,7 @@ import type { CommitRecord } from '../../../actors/host/outcome.ts';
 import { type ActorRow, heartbeatMs, type Message, type UpdateMessage } from '../contract.ts';
 import { type Fleet, keyOf } from '../fleet/fleet.ts';
 import { leafPaths } from '../fleet/paths.ts';
+import { guarded, guardedLater } from '../guarded.ts';
 import { StreamClient } from './client.ts';
 import { messageOf, Positions } from './messages.ts';
 import { missedSince } from './missed.ts';
@@ -32,7 +33,7 @@ export const sseText = (message: UpdateMessage): string =>
   `id: ${message.position}\nevent: ${message.type}\ndata: ${JSON.stringify(message)}\n\n`;
 
 export interface UpdatesParts {
-  readonly daemon: Pick<InspectedDaemon, 'host' | 'store' | 'clock'>;
+  readonly daemon: Pick<InspectedDaemon, 'host' | 'store' | 'clock' | 'log'>;
   readonly fleet: Fleet;
   readonly overview: Overview;
 }
@@ -57,7 +58,10 @@ export class Updates {
     const { daemon, fleet } = parts;
     this.#position = daemon.store.journal.lastPosition();
     this.#stopListening = daemon.host.onCommit((records) => this.#note(records));
-    void fleet.ready.then(() => this.#tell({ type: 'fleet.ready', position: this.#position }));
+    void guardedLater(daemon.log, async () => {
+      await fleet.ready;
+      this.#tell({ type: 'fleet.ready', position: this.#position });
+    });
   }
 
   get clients(): number {
@@ -90,8 +94,12 @@ export class Updates {
   flush(): void {
     this.#stopFlush?.();
     this.#stopFlush = undefined;
-    for (const [key, record] of this.#dirty) this.#unsent.set(key, this.#parts.fleet.take(record));
-    this.#dirty.clear();
+    const { daemon, fleet } = this.#parts;
+    for (const [key, record] of this.#dirty) {
+      // An actor that cannot be shown keeps nobody from seeing the others.
+      this.#dirty.delete(key);
+      guarded(daemon.log, () => this.#unsent.set(key, fleet.take(record)));
+    }
     if (this.#clients.size === 0) this.#forget();
     else if (this.#unsent.size > 0 || this.#messages.length > 0) this.#tellCommitted();
   }
@@ -126,12 +134,12 @@ export class Updates {
   }
 
   #flushLater(isWatched: boolean): () => void {
-    const { clock } = this.#parts.daemon;
+    const { clock, log } = this.#parts.daemon;
     const rest = Math.min(longestPauseMs, Math.max(pauseMs, this.#lastCostMs * restFactor));
     return clock.wakeAt(clock.monoMs() + (isWatched ? rest : unwatchedPauseMs), () => {
       const begunMs = clock.monoMs();
       this.#stopFlush = undefined;
-      this.flush();
+      guarded(log, () => this.flush());
       this.#lastCostMs = clock.monoMs() - begunMs;
       // What did not fit goes with the next.
       if (this.#unsent.size > 0) this.#stopFlush ??= this.#flushLater(true);
@@ -180,10 +188,12 @@ export class Updates {
   }
 
   #beatLater(): () => void {
-    const { clock } = this.#parts.daemon;
+    const { clock, log } = this.#parts.daemon;
     return clock.wakeAt(clock.monoMs() + heartbeatMs, () => {
-      for (const client of this.#clients) client.beat();
-      this.#parts.overview.changed();
+      guarded(log, () => {
+        for (const client of this.#clients) client.beat();
+        this.#parts.overview.changed();
+      });
       this.#stopBeat = this.#clients.size > 0 ? this.#beatLater() : undefined;
     });
   }

@@ -21,6 +21,8 @@ export class Screen {
       disableStdin: true,
       cursorBlink: false,
       scrollback: 5_000,
+      // A link that a workload wrote (OSC 8) leads out of this page, to wherever it likes.
+      linkHandler: { activate() {} },
       fontSize: largestFont,
       fontFamily: 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace',
       theme: { background: '#14161a', foreground: '#d7dae0', cursor: '#d7dae0' },

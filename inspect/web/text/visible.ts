@@ -26,9 +26,9 @@ export function visibleLines(text: string): string {
     .join('\n');
 }
 
-/** The last part of a path of states, in the word that people use: what the chart of a run calls bound is running. */
+/** The last part of a path of states. No other word for it: that a run is bound does not prove that it is running. */
 export function stateInWords(path: string): string {
-  return path === 'lifecycle.bound' ? 'running' : inWords(path.split('.').at(-1) ?? path);
+  return inWords(path.split('.').at(-1) ?? path);
 }
 
 /** `drainBlocked`, `own_receipt`, `awaitingTick`: what charts and codes are called, as people say it. */

@@ -1,4 +1,5 @@
 /** Terminals as a page sees them: living, recorded, and at any instant of what was recorded. */
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { FleetAnswer, ScreenAnswer, TerminalAnswer } from '../../../inspect/server/contract.ts';
 import { opened, over, shows, typed } from '../../daemon/support/terminals.ts';
@@ -35,6 +36,31 @@ describe('a living terminal', () => {
     expect(offsets[0]).toBe(screen.offset);
     expect((await watching.of('ended')).message).toMatchObject({ complete: true, reason: null });
     await watching.ended;
+  });
+});
+
+describe('browsers that leave before a terminal is shown', () => {
+  it('take nothing from those that stay', async () => {
+    const daemon = await testDaemon().start();
+    const { sessionId } = await opened(daemon, 'echo first; read line');
+    await shows(daemon, sessionId, 'first');
+    const page = await openPage(daemon);
+    const head = [
+      `GET /api/terminals/${sessionId}/live HTTP/1.1`,
+      `Host: 127.0.0.1:${page.port}`,
+      `Authorization: Bearer ${page.token}`,
+    ];
+    const leave = () =>
+      new Promise<void>((resolve) => {
+        const socket = connect(page.port, '127.0.0.1');
+        socket.on('error', () => {});
+        socket.once('close', () => resolve());
+        socket.write(`${head.join('\r\n')}\r\n\r\n`, () => socket.destroy());
+      });
+    for (let round = 0; round < 9; round += 1) await Promise.all(Array.from({ length: 8 }, leave));
+    await (await openTerminal(page, sessionId)).of('screen');
+    await typed(daemon, sessionId, 'line');
+    await over(daemon, sessionId);
   });
 });
 

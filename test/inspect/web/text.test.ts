@@ -9,7 +9,7 @@ import { lanesOfKinds, lanesOfParties } from '../../../inspect/web/sequence/lane
 import { parseRecording } from '../../../inspect/web/terminal/recording.ts';
 import { duration, playTime, size } from '../../../inspect/web/text/quantity.ts';
 import { toneOf } from '../../../inspect/web/text/tone.ts';
-import { inWords, visible, visibleLines } from '../../../inspect/web/text/visible.ts';
+import { inWords, stateInWords, visible, visibleLines } from '../../../inspect/web/text/visible.ts';
 import { placeIn, spanOf, ticksOf } from '../../../inspect/web/timeline/scale.ts';
 
 const row = (id: string, rest: Partial<ActorRow> = {}): ActorRow => ({
@@ -37,6 +37,7 @@ describe('text of others', () => {
 
   it('reads codes as words', () => {
     expect(inWords('own_receipt')).toBe('own receipt');
+    expect(stateInWords('lifecycle.bound')).toBe('bound');
     expect(inWords('notReleased')).toBe('not released');
   });
 });

@@ -12,14 +12,25 @@ import { draft } from '../../../../actors/runtime/submission.ts';
 import { type Opened, routes } from '../../../../inspect/server/contract.ts';
 import { createInspector } from '../../../../inspect/server/inspector.ts';
 import { protocol } from '../../../../machines/protocol.ts';
+import type { Store } from '../../../../persistence/store.ts';
 import { newStore } from '../../../persistence/support/temporaryStore.ts';
 import { codeIn, Page, redeem } from './page.ts';
+
+const nowhere = new URL('./nothing/', import.meta.url);
 
 const health: HealthView = { state: 'ok', digest: '', reasons: [], next: [] };
 
 const goalId = (number: number): string => `G${String(number).padStart(9, '0')}`;
 
+export interface HostedOptions {
+  /** Directory of the files of the page. */
+  readonly assets?: URL;
+  /** What is otherwise than in a daemon that is well. */
+  readonly daemon?: Partial<InspectedDaemon>;
+}
+
 export interface Hosted {
+  readonly store: Store;
   readonly host: Host;
   /** As much of a daemon as the inspector needs for Goals. */
   readonly daemon: InspectedDaemon;
@@ -27,7 +38,7 @@ export interface Hosted {
   readonly addGoals: (from: number, to: number, title?: string) => Promise<void>;
   readonly idOf: (number: number) => string;
   /** Starts the inspector over what is there. */
-  readonly open: () => Promise<Page>;
+  readonly open: (options?: HostedOptions) => Promise<Page & { readonly close: () => Promise<void> }>;
 }
 
 export function hosted(): Hosted {
@@ -50,6 +61,7 @@ export function hosted(): Hosted {
   return {
     host,
     daemon,
+    store,
     idOf: goalId,
     async addGoals(from, to, title = 'one of many') {
       for (let at = from; at < to; at += 200) {
@@ -57,13 +69,14 @@ export function hosted(): Hosted {
         await host.submit(Array.from({ length: count }, (_, n) => created(at + n, title)));
       }
     },
-    async open() {
-      const nowhere = new URL('./nothing/', import.meta.url);
-      const inspector = await createInspector({ assets: nowhere, thread: nowhere }).listen(daemon, { tcpPort: 0 });
+    async open({ assets = nowhere, daemon: changed = {} } = {}) {
+      const shown = { ...daemon, ...changed };
+      const inspector = await createInspector({ assets, thread: nowhere }).listen(shown, { tcpPort: 0 });
       onTestFinished(() => inspector.close());
       const { url, inspectionUrl } = inspector.offer({ control: false, origins: [] });
       const { token } = JSON.parse((await redeem(inspector.tcpPort, codeIn(url))).text) as Opened;
-      return new Page({ port: inspector.tcpPort, token, inspectionUrl });
+      const page = new Page({ port: inspector.tcpPort, token, inspectionUrl });
+      return Object.assign(page, { close: () => inspector.close() });
     },
   };
 }
