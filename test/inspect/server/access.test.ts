@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { routes } from '../../../inspect/server/contract.ts';
 import { testDaemon } from '../../support/daemon.ts';
 import { ask, codeIn, openPage, path, redeem } from './support/page.ts';
+import { openUpdates } from './support/stream.ts';
 
 const someId = { kind: 'goal', id: 'Gnone' };
 const reading = Object.entries(routes)
@@ -214,9 +215,10 @@ describe('the inspector', () => {
   it('ends with the daemon', async () => {
     const daemon = await testDaemon().start();
     const page = await openPage(daemon);
-    const updates = page.ask(routes.updates);
+    const updates = await openUpdates(page);
+    await updates.of('hello');
     await daemon.kill('SIGTERM');
-    expect((await updates).text).toMatch(/event: leaving\n/);
+    await updates.of('leaving');
     await expect(page.ask('/')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 });
