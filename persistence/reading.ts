@@ -4,7 +4,7 @@
  * shows in the next statement.
  */
 import { join } from 'node:path';
-import { connectForReading } from './connection.ts';
+import { type Connection, connectForReading } from './connection.ts';
 import { StoreError, withStoreErrors } from './errors.ts';
 import { checkSchema } from './migrations.ts';
 import { exists } from './permissions.ts';
@@ -21,12 +21,17 @@ export interface StoreReader {
   close(): void;
 }
 
-/** Throws StoreError: `store_missing`, `store_corrupt`, `store_newer`, or what reading ran into. */
-export function openForReading(stateDir: string): StoreReader {
+/** A connection to what this program can read. Throws StoreError: `store_missing`, `store_corrupt` or `store_newer`. */
+export function connectToKnown(stateDir: string): Connection {
   const database = join(stateDir, 'custody.db');
   if (!exists(database)) throw new StoreError('store_missing', `there is no store in ${stateDir}`);
   checkSchema(database);
-  const connection = connectForReading(database);
+  return connectForReading(database);
+}
+
+/** Throws StoreError: `store_missing`, `store_corrupt`, `store_newer`, or what reading ran into. */
+export function openForReading(stateDir: string): StoreReader {
+  const connection = connectToKnown(stateDir);
   try {
     return {
       actors: withStoreErrors(createActorsTable(connection)),

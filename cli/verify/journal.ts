@@ -1,6 +1,5 @@
 /** The check behind `custody verify --journal`: a journal as it was written, from an installation or from a file. */
 import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { JournalCheck, type JournaledEvent, type JournalReport } from '../../inspect/verify/journal.ts';
 import { readJournal } from '../../persistence/journalReading.ts';
@@ -21,7 +20,7 @@ export async function runVerifyJournal(output: Output, stateDir: string, file: s
 function ofInstallation(stateDir: string): JournalReport {
   requireOwn(stateDir);
   const check = new JournalCheck();
-  for (const entry of readJournal(join(stateDir, 'custody.db'))) {
+  for (const entry of readJournal(stateDir)) {
     if (entry.intact) check.take(rowEvent(entry));
     else check.damaged(entry.actor);
   }

@@ -42,8 +42,8 @@ export function verdictInWords(assessment: Assessment): string {
   }
 }
 
-/** What leads out of each blocker, and who can bring it. */
-export function wayOut({ code, runId, scopeId }: SealBlocker): string {
+/** What leads out of each blocker of this worktree, and who can bring it. */
+export function wayOut({ code, runId, scopeId }: SealBlocker, generationId: string): string {
   switch (code) {
     case 'not_closed':
       return 'an operator closes it (custody worktrees close)';
@@ -60,7 +60,10 @@ export function wayOut({ code, runId, scopeId }: SealBlocker): string {
     case 'coverage_gap':
       return 'another boot of this machine closes it';
     case 'noted_run':
-      return `its launcher, or a look at its process, has to say that it ended (custody explain ${runId})`;
+      // Beyond a bound they are only counted, and none is named.
+      return runId === undefined
+        ? `their launchers, or looks at their processes, have to say that they ended (custody worktrees show ${generationId})`
+        : `its launcher, or a look at its process, has to say that it ended (custody explain ${runId})`;
     case 'contract_unverified':
       return 'the battery has to pass on this host (custody contract verify)';
     case 'contract_covers_other_guardian':

@@ -16,6 +16,7 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { readJournal } from '../../persistence/journalReading.ts';
 import { migrations } from '../../persistence/migrations.ts';
 import { openStore, type StoreOptions } from '../../persistence/store.ts';
 import { tickingClock } from './support/clock.ts';
@@ -90,6 +91,7 @@ describe('JRN-09: initialisation replaces nothing', () => {
     open(stateDir, { faults: { migrations: [...migrations, future] } }).close();
     const before = fingerprint(database);
     expect(refusal(() => open(stateDir))).toMatchObject({ code: 'store_newer', exitCode: 9 });
+    expect(refusal(() => [...readJournal(stateDir)])).toMatchObject({ code: 'store_newer', exitCode: 9 });
     expect(fingerprint(database)).toBe(before);
   });
 

@@ -83,9 +83,9 @@ function waits(generation: Generation): readonly string[] {
 const each = (generation: Generation, blockers: readonly SealBlocker[]): string =>
   `${blockers.map((blocker) => inWay(generation, blocker)).join('; ')}.`;
 
-function inWay({ source }: Generation, blocker: SealBlocker): string {
+function inWay({ snapshot, source }: Generation, blocker: SealBlocker): string {
   const holders = blocker.scopeId === undefined ? undefined : holdersOf(source, blocker.scopeId);
-  return `${blocker.detail}${holders === undefined ? '' : ` (${holders})`}: ${wayOut(blocker)}`;
+  return `${blocker.detail}${holders === undefined ? '' : ` (${holders})`}: ${wayOut(blocker, snapshot.context.generationId)}`;
 }
 
 function ofHandoff(snapshot: GenerationSnapshot): readonly string[] {
@@ -99,7 +99,7 @@ function ofHandoff(snapshot: GenerationSnapshot): readonly string[] {
 
 function ofTakeover({ snapshot }: Generation): readonly string[] {
   const blockers = migrationBlockersOf(snapshot);
-  const left = blockers.map((blocker) => `${blocker.detail}: ${wayOut(blocker)}`);
+  const left = blockers.map((blocker) => `${blocker.detail}: ${wayOut(blocker, snapshot.context.generationId)}`);
   return [
     `It is only watched, and waits for nothing. Taking control over (custody worktrees authority) ${left.length === 0 ? 'would ask for evidence and nothing else' : `is held up: ${left.join('; ')}`}.`,
   ];

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { explain } from '../../../inspect/explain/explain.ts';
 import type { Explanation } from '../../../inspect/explain/explanation.ts';
 import type { ActorKind } from '../../../machines/ids.ts';
+import { namedAtMost } from '../../../machines/notedRuns.ts';
 import { sealBlockersOf } from '../../../machines/worktreeGeneration.ts';
 import { sampledAt, workload } from '../../machines/support/evidence.ts';
 import { gapNamed, otherGuardian } from '../../machines/support/generationEvidence.ts';
@@ -267,6 +268,15 @@ describe('a worktree', () => {
     const watched = told([['worktreeGeneration', 'W1', everything]]);
     expect(watched.text).toContain('run R9 was started by somebody else');
     expect(watched.text).toContain('only watched');
+  });
+
+  it('points to itself where others are only counted', () => {
+    const many = Array.from({ length: namedAtMost + 2 }, (_, n) => noted(`R${n}`));
+    const { text } = told([['worktreeGeneration', 'W1', tellGeneration(newGeneration(), verified, ...many)]]);
+    expect(text).toContain(
+      '2 more runs that somebody else started have not ended: their launchers, or looks at their processes, have to say that they ended (custody worktrees show W1)',
+    );
+    expect(text).not.toContain('undefined');
   });
 
   it('names the guard that would refuse the seal now', () => {
