@@ -7,7 +7,7 @@ import { emptyHome, run } from './support/program.ts';
 const contract = `init doctor config version
 daemon start, daemon stop, daemon restart, daemon status
 service install, service uninstall, service status
-status, processes, next, recover, explain <id>, events, backup <file>, bug-report, pause, resume, drain, demo, drill [name], acceptance [row], completions <shell>
+status, processes, next, recover, explain <id>, events, backup <file>, bug-report, inspect, verify, pause, resume, drain, demo, drill [name], acceptance [row], completions <shell>
 repos add [path], repos list
 goals add <title>, goals list, goals show <goal>, goals queue <goal>, goals cancel <goal>
 worktrees predict <worktree>
