@@ -322,6 +322,7 @@ export type TerminalMessage =
 export interface ScreenAnswer {
   readonly sessionId: string;
   readonly offset: number;
+  /** When the last byte of it came; null before the first. */
   readonly timeMs: number | null;
   readonly cols: number;
   readonly rows: number;

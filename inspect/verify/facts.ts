@@ -1,23 +1,11 @@
 /** Reading records: who of which kind is there, and where they stand. */
 import type { AnyMachineSnapshot } from 'xstate';
+import type { SnapshotOf } from '../../actors/runtime/actorAccess.ts';
 import type { ScopeSnapshot } from '../../machines/executionScope.ts';
-import type { GoalSnapshot } from '../../machines/goal.ts';
-import type { SessionSnapshot } from '../../machines/ptySession.ts';
-import type { FenceSnapshot } from '../../machines/recoveryFence.ts';
 import type { RunSnapshot } from '../../machines/run.ts';
-import type { WorkerSnapshot } from '../../machines/workerIncarnation.ts';
 import type { GenerationSnapshot } from '../../machines/worktreeGeneration.ts';
 import type { Delivery, Records, Step } from './model.ts';
 
-export interface SnapshotOf {
-  readonly goal: GoalSnapshot;
-  readonly run: RunSnapshot;
-  readonly worktreeGeneration: GenerationSnapshot;
-  readonly executionScope: ScopeSnapshot;
-  readonly ptySession: SessionSnapshot;
-  readonly workerIncarnation: WorkerSnapshot;
-  readonly recoveryFence: FenceSnapshot;
-}
 export type Kind = keyof SnapshotOf;
 
 type Found = ReadonlyArray<readonly [string, AnyMachineSnapshot]>;

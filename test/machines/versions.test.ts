@@ -4,7 +4,6 @@
  * support/rowFixtures.ts, which adds the files of the new version and leaves the others alone.
  */
 import { describe, expect, it } from 'vitest';
-import type { ActorKind } from '../../machines/ids.ts';
 import { definitions } from '../../machines/registry.ts';
 import { toPersisted } from '../../machines/step.ts';
 import { nodesOf, pathOf } from './support/nodes.ts';
@@ -17,24 +16,7 @@ import {
   writeCommand,
   writeFixtures,
 } from './support/rowFixtures.ts';
-import type { Table } from './support/table.ts';
-import { executionScopeTable } from './tables/executionScope.ts';
-import { goalTable } from './tables/goal.ts';
-import { ptySessionTable } from './tables/ptySession.ts';
-import { recoveryFenceTable } from './tables/recoveryFence.ts';
-import { runTable } from './tables/run.ts';
-import { workerIncarnationTable } from './tables/workerIncarnation.ts';
-import { worktreeGenerationTable } from './tables/worktreeGeneration.ts';
-
-const tables: Readonly<Record<ActorKind, Table>> = {
-  goal: goalTable,
-  run: runTable,
-  worktreeGeneration: worktreeGenerationTable,
-  executionScope: executionScopeTable,
-  ptySession: ptySessionTable,
-  workerIncarnation: workerIncarnationTable,
-  recoveryFence: recoveryFenceTable,
-};
+import { tables } from './tables/byKind.ts';
 
 if (isWriting) for (const definition of Object.values(definitions)) writeFixtures(definition, tables[definition.kind]);
 

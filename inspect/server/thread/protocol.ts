@@ -1,16 +1,9 @@
 /** What is worked out beside the daemon's own loop, because it takes as long as it takes: drawings, and what has to read a recording. */
 import type { ActorKind } from '../../../machines/ids.ts';
 import type { PlacedChart } from '../../diagrams/placed.ts';
+import type { ScreenAnswer } from '../contract.ts';
 
-export interface ScreenAt {
-  readonly offset: number;
-  /** When the last byte of it came; null before the first. */
-  readonly timeMs: number | null;
-  readonly cols: number;
-  readonly rows: number;
-  readonly lines: readonly string[];
-  readonly cursor: { readonly x: number; readonly y: number; readonly visible: boolean };
-  readonly title: string;
+export interface ScreenAt extends Omit<ScreenAnswer, 'sessionId'> {
   readonly base64: string;
 }
 

@@ -1,7 +1,8 @@
 /** The invariants of section D that speak of Goals. */
+import type { SnapshotOf } from '../../../actors/runtime/actorAccess.ts';
 import { canonicalJson } from '../../../machines/canonical.ts';
 import { goalEligibility } from '../../../machines/goalEligibility.ts';
-import { changedBy, each, every, one, regionOf, type SnapshotOf, taken, terminationOf } from '../facts.ts';
+import { changedBy, each, every, one, regionOf, taken, terminationOf } from '../facts.ts';
 import type { Invariant, Step } from '../model.ts';
 import { isConverged, serves } from '../words/goal.ts';
 

@@ -1,6 +1,7 @@
 /** What is said to a worktree generation by its operator, its adapter, its contract and its executor. */
+import type { SnapshotOf } from '../../../actors/runtime/actorAccess.ts';
 import { digestOf } from '../evidence.ts';
-import { isCancelled, isEnded, lifecycleOf, one, type SnapshotOf } from '../facts.ts';
+import { isCancelled, isEnded, lifecycleOf, one } from '../facts.ts';
 import { type Due, type Records, say, type Told, type Word } from '../model.ts';
 import { word } from './launching.ts';
 

@@ -1,8 +1,9 @@
 /** What is said to a Goal: by a worker that is informed or out of date, by people, by git, and by other nodes. */
+import type { SnapshotOf } from '../../../actors/runtime/actorAccess.ts';
 import type { Basis, Step } from '../../../machines/basis.ts';
 import type { GoalContext } from '../../../machines/goalContext.ts';
 import { commitOf, digestOf } from '../evidence.ts';
-import { one, regionOf, type SnapshotOf } from '../facts.ts';
+import { one, regionOf } from '../facts.ts';
 import { type Due, type Records, say, type Told, type Word } from '../model.ts';
 
 type Goal = SnapshotOf['goal'];

@@ -1,7 +1,8 @@
 /** What is said of one candidate on its way into its target: leases, attempts, and what git is seen to hold (OCC-06, OCC-07). */
+import type { SnapshotOf } from '../../../actors/runtime/actorAccess.ts';
 import type { GoalContext } from '../../../machines/goalContext.ts';
 import { commitOf } from '../evidence.ts';
-import { regionOf, type SnapshotOf } from '../facts.ts';
+import { regionOf } from '../facts.ts';
 import type { Word } from '../model.ts';
 import { basisOf, goalWordOf, isConverged, serves } from './goal.ts';
 

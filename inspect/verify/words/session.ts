@@ -1,6 +1,7 @@
 /** What is said to a session by its host, its agent, people and clocks, besides what its scope tells it. */
+import type { SnapshotOf } from '../../../actors/runtime/actorAccess.ts';
 import { digestOf, type Launch, statusReceipt } from '../evidence.ts';
-import { one, regionOf, type SnapshotOf } from '../facts.ts';
+import { one, regionOf } from '../facts.ts';
 import { type Due, type Records, say, type Told, type Word } from '../model.ts';
 import { type Forest, treeOf } from '../tree.ts';
 import { word } from './launching.ts';

@@ -1,7 +1,9 @@
 /** What is said of worker incarnations and to the fence that orders their replacement, by workers, drivers, clocks and impostors. */
+
 import type { AnyMachineSnapshot } from 'xstate';
+import type { SnapshotOf } from '../../../actors/runtime/actorAccess.ts';
 import { boot, digestOf, laterBoot, processOf, scopeRequested, stranger } from '../evidence.ts';
-import { all, isOver, one, type SnapshotOf } from '../facts.ts';
+import { all, isOver, one } from '../facts.ts';
 import { type Due, type Records, say, type Told, type Word } from '../model.ts';
 import { type Forest, isWriterAlive, treeOf } from '../tree.ts';
 import { word } from './launching.ts';

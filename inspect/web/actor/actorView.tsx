@@ -5,7 +5,7 @@ import { rowOf } from '../data/fleet.ts';
 import { useResource } from '../data/resource.ts';
 import { pathOf } from '../data/server.ts';
 import { useChanges } from '../data/useChanges.ts';
-import { type KeyBinding, useKeys } from '../shell/keyboard.ts';
+import { bind, type KeyBinding, useKeys } from '../shell/keyboard.ts';
 import { Empty, Failure, Loading } from '../shell/notice.tsx';
 import { amend, route } from '../shell/route.ts';
 import { ActorHead } from './actorHead.tsx';
@@ -126,27 +126,14 @@ export function stepped({ moment, events, at, newest, by }: Step): number | unde
 }
 
 function travelKeys(step: (by: -1 | 1) => void, oldest: number | undefined): readonly KeyBinding[] {
-  const bind = (keys: readonly string[], does: string, act: () => void): KeyBinding => ({
-    keys,
-    does,
-    run: () => {
-      act();
-      return undefined;
-    },
-  });
   return [
     bind(['ArrowLeft', '['], 'one event back', () => step(-1)),
     bind(['ArrowRight', ']'], 'one event forward', () => step(1)),
     bind(['Home'], 'first event that is loaded', () => travelTo(oldest)),
     bind(['End'], '', () => travelTo(undefined)),
-    {
-      keys: ['Escape'],
-      does: 'back to now, then to where you came from',
-      run: () => {
-        if (lookedAt() !== undefined) travelTo(undefined);
-        else history.back();
-        return undefined;
-      },
-    },
+    bind(['Escape'], 'back to now, then to where you came from', () => {
+      if (lookedAt() !== undefined) travelTo(undefined);
+      else history.back();
+    }),
   ];
 }

@@ -4,7 +4,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { edition, keyOf, progress, rows } from '../data/fleet.ts';
 import { narrow } from '../list/narrow.ts';
 import { VirtualList } from '../list/virtualList.tsx';
-import { type KeyBinding, useKeys } from '../shell/keyboard.ts';
+import { bind, type KeyBinding, useKeys } from '../shell/keyboard.ts';
 import { Empty } from '../shell/notice.tsx';
 import { amend, go, route, view } from '../shell/route.ts';
 import { FilterBar, searchField } from './filterBar.tsx';
@@ -107,15 +107,10 @@ function move(to: (index: number) => number): undefined {
 const page = 15;
 
 const fleetKeys: readonly KeyBinding[] = [
-  {
-    keys: ['/'],
-    does: 'search',
-    run: () => {
-      searchField.current?.focus();
-      searchField.current?.select();
-      return undefined;
-    },
-  },
+  bind(['/'], 'search', () => {
+    searchField.current?.focus();
+    searchField.current?.select();
+  }),
   { keys: ['j', 'ArrowDown'], does: 'next row', run: () => move((index) => index + 1) },
   { keys: ['k', 'ArrowUp'], does: 'row before', run: () => move((index) => index - 1) },
   { keys: ['PageDown'], does: '', run: () => move((index) => index + page) },
@@ -132,14 +127,9 @@ const fleetKeys: readonly KeyBinding[] = [
       return undefined;
     },
   },
-  {
-    keys: ['Escape'],
-    does: 'leave the search, then clear it',
-    run: () => {
-      const field = searchField.current;
-      if (field !== null && document.activeElement === field) field.blur();
-      else clear();
-      return undefined;
-    },
-  },
+  bind(['Escape'], 'leave the search, then clear it', () => {
+    const field = searchField.current;
+    if (field !== null && document.activeElement === field) field.blur();
+    else clear();
+  }),
 ];

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Message } from '../../server/contract.ts';
 import { narrow } from '../list/narrow.ts';
 import { VirtualList } from '../list/virtualList.tsx';
-import { type KeyBinding, useKeys } from '../shell/keyboard.ts';
+import { bind, type KeyBinding, useKeys } from '../shell/keyboard.ts';
 import { Empty, Failure, Loading } from '../shell/notice.tsx';
 import { amend, hrefOf, route } from '../shell/route.ts';
 import { visible } from '../text/visible.ts';
@@ -153,22 +153,10 @@ function messageKeys({ shown, selected, choose }: MessageKeys): readonly KeyBind
   return [
     { keys: ['j', 'ArrowDown'], does: 'next message', run: () => move(1) },
     { keys: ['k', 'ArrowUp'], does: 'message before', run: () => move(-1) },
-    {
-      keys: ['/'],
-      does: 'search',
-      run: () => {
-        document.getElementById('sequence-search')?.focus();
-        return undefined;
-      },
-    },
-    {
-      keys: ['Escape'],
-      does: 'follow what happens again',
-      run: () => {
-        if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
-        else choose(undefined);
-        return undefined;
-      },
-    },
+    bind(['/'], 'search', () => document.getElementById('sequence-search')?.focus()),
+    bind(['Escape'], 'follow what happens again', () => {
+      if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
+      else choose(undefined);
+    }),
   ];
 }

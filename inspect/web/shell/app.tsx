@@ -10,37 +10,18 @@ import { visible } from '../text/visible.ts';
 import { TimelineView } from '../timeline/timelineView.tsx';
 import { Header } from './header.tsx';
 import { Help, helpOpen } from './help.tsx';
-import { type KeyBinding, useKeys } from './keyboard.ts';
+import { bind, type KeyBinding, useKeys } from './keyboard.ts';
 import { Empty, Failure, Loading } from './notice.tsx';
 import { go, hrefOf, route } from './route.ts';
 import { toggleTheme } from './theme.ts';
 import { views } from './views.ts';
 
 const pageKeys: readonly KeyBinding[] = [
-  ...views.map(({ name, label, key }) => ({
-    keys: [`g ${key}`],
-    does: `go to ${label}`,
-    run: () => {
-      go([name]);
-      return undefined;
-    },
-  })),
-  {
-    keys: ['d'],
-    does: 'dark or light',
-    run: () => {
-      toggleTheme();
-      return undefined;
-    },
-  },
-  {
-    keys: ['?'],
-    does: 'this help',
-    run: () => {
-      helpOpen.value = true;
-      return undefined;
-    },
-  },
+  ...views.map(({ name, label, key }) => bind([`g ${key}`], `go to ${label}`, () => go([name]))),
+  bind(['d'], 'dark or light', toggleTheme),
+  bind(['?'], 'this help', () => {
+    helpOpen.value = true;
+  }),
 ];
 
 export function App() {

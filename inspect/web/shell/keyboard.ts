@@ -13,6 +13,16 @@ export interface KeyBinding {
   run(event: KeyboardEvent): boolean | undefined;
 }
 
+/** For what always takes its key. */
+export const bind = (keys: readonly string[], does: string, act: () => void): KeyBinding => ({
+  keys,
+  does,
+  run: () => {
+    act();
+    return undefined;
+  },
+});
+
 /** Newest first: what opened last is asked first. */
 const scopes = signal<readonly (readonly KeyBinding[])[]>([]);
 

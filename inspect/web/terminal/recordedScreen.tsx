@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { routes, type ScreenAnswer, type TerminalAnswer } from '../../server/contract.ts';
 import { useResource } from '../data/resource.ts';
 import { fetched, pathOf } from '../data/server.ts';
-import { type KeyBinding, useKeys } from '../shell/keyboard.ts';
+import { bind, type KeyBinding, useKeys } from '../shell/keyboard.ts';
 import { Failure } from '../shell/notice.tsx';
 import { amend, route } from '../shell/route.ts';
 import { playTime } from '../text/quantity.ts';
@@ -130,14 +130,6 @@ function Seen({ player, sessionId }: { readonly player: Player; readonly session
 }
 
 function playerKeys(player: Player): readonly KeyBinding[] {
-  const bind = (keys: readonly string[], does: string, act: () => void): KeyBinding => ({
-    keys,
-    does,
-    run: () => {
-      act();
-      return undefined;
-    },
-  });
   const faster = (by: -1 | 1) => {
     const index = speeds.indexOf(player.speed.peek()) + by;
     player.speed.value = speeds[Math.min(speeds.length - 1, Math.max(0, index))]!;

@@ -10,24 +10,8 @@ import type { ActorKind } from '../../../machines/ids.ts';
 import { definitions } from '../../../machines/registry.ts';
 import type { Table } from '../../machines/support/table.ts';
 import { type Step, walk } from '../../machines/support/walk.ts';
-import { executionScopeTable } from '../../machines/tables/executionScope.ts';
-import { goalTable } from '../../machines/tables/goal.ts';
-import { ptySessionTable } from '../../machines/tables/ptySession.ts';
-import { recoveryFenceTable } from '../../machines/tables/recoveryFence.ts';
-import { runTable } from '../../machines/tables/run.ts';
-import { workerIncarnationTable } from '../../machines/tables/workerIncarnation.ts';
-import { worktreeGenerationTable } from '../../machines/tables/worktreeGeneration.ts';
+import { tables } from '../../machines/tables/byKind.ts';
 import { sourceOf } from './support/records.ts';
-
-const tables: Readonly<Record<ActorKind, Table>> = {
-  goal: goalTable,
-  run: runTable,
-  worktreeGeneration: worktreeGenerationTable,
-  executionScope: executionScopeTable,
-  ptySession: ptySessionTable,
-  workerIncarnation: workerIncarnationTable,
-  recoveryFence: recoveryFenceTable,
-};
 
 /** Enough to have been in every state with many contexts; what a chart has beyond that differs in facts alone. */
 const situationsAtMost = 400;
