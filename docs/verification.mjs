@@ -1,7 +1,7 @@
 // `npm run verify:docs -- FILE` writes docs/verification.md from what `custody verify --json` has printed into FILE. It belongs on
 // the machine on which that was, because a report does not say how many processors there are.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, release } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const [file] = process.argv.slice(2);
@@ -24,7 +24,7 @@ writeFileSync(
     '',
     'Written by `npm run verify:docs` from a report of `custody verify --json`; measured, not intended.',
     '',
-    `${cpus().length} processors, Node ${process.version}, seed ${report.seed}: **${count(report.states)} distinct joint states**, ${count(report.transitions)} transitions,`,
+    `${new Date().toISOString().slice(0, 10)}, Linux ${release()}, ${cpus().length} processors, Node ${process.version}, seed ${report.seed}: **${count(report.states)} distinct joint states**, ${count(report.transitions)} transitions,`,
     `depth ${report.depth}, in ${report.seconds.toFixed(0)} s (${count(report.statesPerSecond)} a second); ${report.violations.length} violations; ${killed} of ${report.mutants.length} mutants noticed.`,
     '',
     'A joint state is what is recorded of every actor, which effects were committed, and what is true of the processes. A word may',

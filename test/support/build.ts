@@ -8,6 +8,6 @@ export default async function buildOnce(project: TestProject): Promise<void> {
   for (const script of ['pty/build.mjs', 'build.mjs']) {
     execFileSync(process.execPath, [script], { cwd: root, stdio: 'inherit' });
   }
-  const { verifyHostContract } = await import('./hostContract.ts');
-  project.provide('hostContract', verifyHostContract());
+  const { hostContract } = await import('./hostContract.ts');
+  project.provide('hostContract', await hostContract());
 }
