@@ -8,7 +8,7 @@ import type { CommitRecord, HostedEnvelope } from '../../actors/host/outcome.ts'
 import type { ScopeSnapshot } from '../../machines/executionScope.ts';
 import type { GoalSnapshot } from '../../machines/goal.ts';
 import type { ActorAddress } from '../../persistence/tables/actors.ts';
-import type { JournalTable } from '../../persistence/tables/journal.ts';
+import type { JournalEntry, JournaledOutcome, JournalTable } from '../../persistence/tables/journal.ts';
 import { contextOf, type Life } from './identity.ts';
 
 export interface Ended {
@@ -106,24 +106,27 @@ function drainEnded(actor: ActorAddress, scope: ScopeSnapshot, until: number): E
 /** Span events per span, and rows per look: as many as SDKs keep of them. */
 const eventsAtMost = 128;
 
+type Journal = Pick<JournalTable, 'page'>;
+
+/** Where and when something was journaled; a damaged row says neither. */
+interface Told {
+  readonly type: string;
+  readonly outcome: JournaledOutcome;
+  readonly position: number;
+  readonly wallMs: number;
+}
+
 export function tell(
   { life, name, actor, from, until, attributes, failed }: Ended,
   tracer: Tracer,
-  journal: Pick<JournalTable, 'page'>,
+  journal: Journal,
 ): void {
-  const found = journal.page({ actor, newestFirst: true, after: until + 1, limit: eventsAtMost }).toReversed();
-  const all = found.flatMap((entry) =>
-    entry.intact ? [{ ...entry, wallMs: (entry.envelope as HostedEnvelope).at.wallMs }] : [],
-  );
-  const start =
-    from === undefined
-      ? 0
-      : Math.max(
-          0,
-          all.findLastIndex(({ type, outcome }) => type === from && outcome === 'changed'),
-        );
-  const lived = all.slice(start);
-  const first = from === undefined ? (firstOf(journal, actor) ?? lived[0]?.wallMs) : lived[0]?.wallMs;
+  const upToEnd = { actor, newestFirst: true, after: until + 1, limit: eventsAtMost };
+  const beginning = from === undefined ? firstOf(journal, actor) : lastChange(journal.page({ ...upToEnd, type: from }));
+  const lived = intact(journal.page(upToEnd))
+    .filter(({ position }) => position >= (beginning?.position ?? 0))
+    .reverse();
+  const first = (beginning ?? lived[0])?.wallMs;
   const last = lived.at(-1)?.wallMs;
   if (first === undefined || last === undefined) return;
   const span = tracer.startSpan(`custody.${name}`, { startTime: first, attributes }, contextOf(life));
@@ -133,8 +136,15 @@ export function tell(
   span.end(Math.max(first, last));
 }
 
+const intact = (entries: readonly JournalEntry[]): readonly Told[] =>
+  entries.flatMap((entry) =>
+    entry.intact ? [{ ...entry, wallMs: (entry.envelope as HostedEnvelope).at.wallMs }] : [],
+  );
+
 /** A checkpoint of the journal leaves the first event of every actor (RET-02). */
-function firstOf(journal: Pick<JournalTable, 'page'>, actor: ActorAddress): number | undefined {
-  const [entry] = journal.page({ actor, limit: 1 });
-  return entry?.intact === true ? (entry.envelope as HostedEnvelope).at.wallMs : undefined;
-}
+const firstOf = (journal: Journal, actor: ActorAddress): Told | undefined =>
+  intact(journal.page({ actor, limit: 1 }))[0];
+
+/** Of entries that stand newest first: a repeat changes nothing, and so begins nothing. */
+const lastChange = (entries: readonly JournalEntry[]): Told | undefined =>
+  intact(entries).find(({ outcome }) => outcome === 'changed');

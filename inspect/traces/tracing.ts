@@ -28,6 +28,8 @@ function isListening(): boolean {
 
 /** Lives that end while others are told wait here; what has no room is left out, and the journal still has it. */
 const waitingAtMost = 10_000;
+/** A reboot ends everything at once, and telling a life reads hundreds of rows: whoever asks meanwhile is heard in between. */
+const toldPerTurn = 16;
 
 /** Returns how to stop; what waits is told first. */
 export function traceCommits({ host, store, version, wallMs, onFault }: TracedParts): () => void {
@@ -35,9 +37,8 @@ export function traceCommits({ host, store, version, wallMs, onFault }: TracedPa
   let scheduled: NodeJS.Immediate | undefined;
   const tracer = (): Tracer => trace.getTracer('custody', version);
 
-  function flush(): void {
-    scheduled = undefined;
-    for (const ended of waiting.splice(0)) {
+  function tellNext(count: number): void {
+    for (const ended of waiting.splice(0, count)) {
       try {
         tell(ended, tracer(), store.journal);
       } catch (error) {
@@ -46,17 +47,22 @@ export function traceCommits({ host, store, version, wallMs, onFault }: TracedPa
     }
   }
 
+  function turn(): void {
+    tellNext(toldPerTurn);
+    scheduled = waiting.length > 0 ? setImmediate(turn) : undefined;
+  }
+
   const stop = host.onCommit((records) => {
     if (!isListening()) return;
     commitSpan(tracer(), records, wallMs());
     const ended = records.flatMap(endedBy);
     waiting.push(...ended.slice(0, waitingAtMost - waiting.length));
-    if (waiting.length > 0) scheduled ??= setImmediate(flush);
+    if (waiting.length > 0) scheduled ??= setImmediate(turn);
   });
   return () => {
     stop();
     if (scheduled !== undefined) clearImmediate(scheduled);
-    flush();
+    tellNext(waiting.length);
   };
 }
 

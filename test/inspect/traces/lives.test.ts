@@ -14,7 +14,7 @@ import type { Store } from '../../../persistence/store.ts';
 import { producer, testHost } from '../../host/support/testHost.ts';
 import { exitReceipt } from '../../machines/support/evidence.ts';
 import { goalInput } from '../../machines/support/goalEvidence.ts';
-import { attached, drain, prepared, released, rootEnded } from '../../machines/support/play.ts';
+import { attached, drain, prepared, released, rootEnded, seen } from '../../machines/support/play.ts';
 import { scopeInput } from '../../machines/support/scopeSamples.ts';
 
 afterEach(() => trace.disable());
@@ -146,6 +146,54 @@ describe('with the SDK', () => {
       'drain.requested',
       'drain.budgetExhausted',
     ]);
+  });
+});
+
+describe('of more than one look', () => {
+  const toldSpans = () => {
+    const told: FinishedSpan[] = [];
+    trace.setGlobalTracerProvider(new SmallProvider((span) => told.push(span)));
+    return told;
+  };
+
+  it('begins a long drain when it was asked for, and has the newest 128 of its events', async () => {
+    const told = toldSpans();
+    const { host, store, stop } = traced();
+    await host.submit(beginning);
+    for (let n = 0; n < 100; n += 1) {
+      const again = [drain('stop', { requestId: `again ${n}` }), seen('alive', `look_${n}`)];
+      expect((await host.submit(again.map(toScope))).map(({ outcome }) => outcome)).not.toContain('rejected');
+    }
+    await host.submit(ending);
+    stop();
+    const asked = store.journal
+      .page({ actor: { kind: 'executionScope', id: 'S1' }, type: 'drain.requested' })
+      .flatMap((entry) =>
+        entry.intact && entry.outcome === 'changed' ? [entry.envelope as { at: { wallMs: number } }] : [],
+      );
+    const drained = told.find(({ name }) => name === 'custody.drain');
+    expect(drained?.startMs).toBe(asked.at(-1)?.at.wallMs);
+    expect(drained?.events).toHaveLength(128);
+    expect(drained?.events.at(-1)?.name).toBe('guardian.exitReceipt');
+  });
+
+  it('lets others have their turn between sixteen lives and the next', async () => {
+    const told = toldSpans();
+    const { host, stop } = traced();
+    const goals = Array.from({ length: 40 }, (_, n) => `G${n}`);
+    await host.submit(goals.map((id) => draft('goal', id, ['goal.created', goalInput({ goalId: id })])));
+    await host.submit(
+      goals.map((id) => draft('goal', id, ['goal.cancelled', { requestId: id, actor: 'operator', reason: secret }])),
+    );
+    const counts: number[] = [];
+    const count = () => told.filter(({ name }) => name === 'custody.goal').length;
+    while (count() < goals.length) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (counts.at(-1) !== count()) counts.push(count());
+    }
+    expect(counts.filter((n) => n > 0)).toEqual([16, 32, 40]);
+    stop();
+    expect(count()).toBe(goals.length);
   });
 });
 
