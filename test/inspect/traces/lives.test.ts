@@ -181,7 +181,9 @@ describe('of more than one look', () => {
     const told = toldSpans();
     const { host, stop } = traced();
     const goals = Array.from({ length: 40 }, (_, n) => `G${n}`);
-    await host.submit(goals.map((id) => draft('goal', id, ['goal.created', goalInput({ goalId: id })])));
+    await host.submit(
+      goals.map((id) => draft('goal', id, ['goal.created', goalInput({ goalId: id as typeof goalId })])),
+    );
     await host.submit(
       goals.map((id) => draft('goal', id, ['goal.cancelled', { requestId: id, actor: 'operator', reason: secret }])),
     );
