@@ -28,9 +28,6 @@ export interface Reaction {
   readonly effects: readonly string[];
 }
 
-/** Room for the numbers of events beside that of a snapshot in one key. */
-const eventRoom = 2 ** 22;
-
 export const absent = 0;
 
 export class Actor {
@@ -40,7 +37,8 @@ export class Actor {
   readonly #view: (context: never) => unknown;
   readonly #snapshots: Array<AnyMachineSnapshot | null> = [null];
   readonly #numbers = new Map<string, number>();
-  readonly #reactions = new Map<number, Reaction>();
+  /** By the number of the snapshot, then by that of the event. */
+  readonly #reactions: Array<Map<number, Reaction>> = [];
 
   constructor(member: AnyConfiguration['cast'][number], charts: Charts, views: AnyConfiguration['views'] = {}) {
     this.id = member.id;
@@ -58,11 +56,12 @@ export class Actor {
   }
 
   react(from: number, spelt: Spelt): Reaction {
-    const key = from * eventRoom + spelt.number;
-    const known = this.#reactions.get(key);
+    this.#reactions[from] ??= new Map();
+    const reactions = this.#reactions[from];
+    const known = reactions.get(spelt.number);
     if (known !== undefined) return known;
     const reaction = this.#reaction(from, this.#dated(from, spelt.event));
-    this.#reactions.set(key, reaction);
+    reactions.set(spelt.number, reaction);
     return reaction;
   }
 
