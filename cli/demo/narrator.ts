@@ -3,8 +3,8 @@ import type { AssessmentView } from '../../actors/daemon/api/views.ts';
 import type { Output } from '../output.ts';
 import { line, printable } from '../print/escape.ts';
 import { type Paint, plain, type Style } from '../print/style.ts';
-import { displayWidth } from '../print/table.ts';
 import { assessment } from '../print/words.ts';
+import { wrapped } from '../print/wrap.ts';
 import type { Scratch } from './scratch.ts';
 
 const indent = '   ';
@@ -90,7 +90,7 @@ export class Narrator {
   #hang({ mark, columns: at, paint = (same) => same }: Hanging, text: string): void {
     const { isTTY, columns } = process.stdout;
     const width = isTTY ? Math.min(columns ?? widest, widest) - indent.length - at : Number.POSITIVE_INFINITY;
-    const [first = '', ...rest] = wrapped(printable(text), width);
+    const [first = '', ...rest] = wrapped(printable(text), { to: width });
     this.#say(`${indent}${mark}${paint(first)}`);
     for (const next of rest) this.#say(`${indent}${' '.repeat(at)}${paint(next)}`);
   }
@@ -116,22 +116,6 @@ const isPlain = (word: string): boolean => /^[\w@%+=:,./-]+$/.test(word);
 
 /** One word of a shell's line. */
 export const quoted = (word: string): string => (isPlain(word) ? word : line`'${word.replaceAll("'", "'\\''")}'`);
-
-/** Breaks between words; a word that is longer than a line stays whole. */
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let current = '';
-  for (const word of text.split(' ')) {
-    const longer = current === '' ? word : `${current} ${word}`;
-    if (current !== '' && displayWidth(longer) > width) {
-      lines.push(current);
-      current = word;
-    } else {
-      current = longer;
-    }
-  }
-  return [...lines, current];
-}
 
 /** The words for an assessment, without the table's paint: `proved (own receipt)`. */
 export function proofOf(view: AssessmentView | null): string {

@@ -8,7 +8,7 @@ import type {
 import { line } from './escape.ts';
 import { age, unitBehind } from './quantity.ts';
 import type { Style } from './style.ts';
-import { fields, table } from './table.ts';
+import { fields, prose, table } from './table.ts';
 import { spaced } from './words.ts';
 import { wrapped } from './wrap.ts';
 
@@ -42,7 +42,7 @@ export function promotionLines(view: PromotionView, style: Style): string[] {
           { text: check.verdict, paint: paintOf(check.verdict, style) },
           figure(check.measured, check.unit),
           figure(check.bound, check.unit),
-          check.detail,
+          prose(check.detail),
         ]),
       ),
       empty: '',
@@ -69,7 +69,7 @@ function helpLines({ gate }: PromotionView, style: Style): string[] {
 function readiness({ readiness: { state, lacks } }: PromotionView, style: Style) {
   return state === 'ready'
     ? { text: 'ready', paint: style.green }
-    : { text: `not_ready: ${lacks.map(({ detail }) => detail).join('; ')}`, paint: style.yellow };
+    : prose(`not_ready: ${lacks.map(({ detail }) => detail).join('; ')}`, style.yellow);
 }
 
 const figure = (value: Check['measured'], unit: string | null): string =>
@@ -122,7 +122,7 @@ export const budgetLines = ({ budgets }: { readonly budgets: readonly BudgetView
       name,
       value === null ? { text: 'none', paint: style.yellow } : figure(value, unit),
       origin === null ? '-' : `${spaced(origin)}${setWallMs === null ? '' : `, ${age(setWallMs)}`}`,
-      description,
+      prose(description),
     ]),
     empty: '',
     style,

@@ -1,8 +1,19 @@
 /** Aligned columns. Cells are made printable here, so that no formatter can forget it. */
+import { displayWidth } from './displayWidth.ts';
 import { printable } from './escape.ts';
 import type { Paint, Style } from './style.ts';
+import { wrapped } from './wrap.ts';
 
-export type Cell = string | number | null | { readonly text: string; readonly paint: Paint };
+export type Cell = string | number | null | Painted;
+
+interface Painted {
+  readonly text: string;
+  readonly paint: Paint;
+  /** In the last column: sentences, which go on below where the line is full. */
+  readonly isProse?: boolean;
+}
+
+export const prose = (text: string, paint: Paint = plainly): Painted => ({ text, paint, isProse: true });
 
 /** One line per row under a dim heading; nothing but `empty` when there are no rows. */
 export function table(options: {
@@ -17,14 +28,16 @@ export function table(options: {
   const widths = options.heading.map((_, column) =>
     Math.max(...rows.map((row) => displayWidth(row[column]?.text ?? ''))),
   );
-  return rows.map((row) =>
-    row
-      .map(({ text, paint }, column) => {
-        const isLast = column === row.length - 1;
-        return paint(text) + (isLast ? '' : ' '.repeat((widths[column] ?? 0) - displayWidth(text)));
-      })
-      .join('  '),
-  );
+  const from = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
+  return rows.flatMap((row) => {
+    const before = row
+      .slice(0, -1)
+      .map(({ text, paint }, column) => `${paint(text)}${' '.repeat((widths[column] ?? 0) - displayWidth(text))}  `);
+    const last = row.at(-1);
+    if (last === undefined) return [before.join('')];
+    const [first, ...rest] = linesOf(last, from);
+    return [before.join('') + first, ...rest];
+  });
 }
 
 /** Aligned `name  value` pairs; pairs without a value are left out. */
@@ -33,25 +46,18 @@ export function fields(pairs: readonly (readonly [string, Cell | undefined])[], 
     cell === undefined || cell === null ? [] : [{ name, ...resolved(cell) }],
   );
   const width = Math.max(0, ...present.map(({ name }) => name.length));
-  return present.map(({ name, text, paint }) => `${style.dim(name.padEnd(width))}  ${paint(text)}`);
+  return present.flatMap(({ name, ...cell }) => {
+    const [first, ...rest] = linesOf(cell, width + 2);
+    return [`${style.dim(name.padEnd(width))}  ${first}`, ...rest];
+  });
 }
 
-function resolved(cell: Cell): { readonly text: string; readonly paint: Paint } {
-  if (typeof cell === 'object' && cell !== null) return { text: printable(cell.text), paint: cell.paint };
-  return { text: cell === null ? '-' : printable(cell), paint: (text) => text };
-}
+const linesOf = ({ text, paint, isProse }: Painted, from: number): string[] =>
+  (isProse ? wrapped(text, { from }) : [text]).map(paint);
 
-/** Columns on a terminal: combining marks take none, East Asian wide characters and emoji two. */
-export function displayWidth(text: string): number {
-  let width = 0;
-  for (const character of text) {
-    if (/[\p{Mn}\p{Me}\u200c\u200d]/u.test(character)) continue;
-    width +=
-      /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u.test(
-        character,
-      )
-        ? 2
-        : 1;
-  }
-  return width;
+const plainly: Paint = (text) => text;
+
+function resolved(cell: Cell): Painted {
+  if (typeof cell === 'object' && cell !== null) return { ...cell, text: printable(cell.text) };
+  return { text: cell === null ? '-' : printable(cell), paint: plainly };
 }

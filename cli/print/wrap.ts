@@ -1,25 +1,30 @@
 /** Text in lines that a terminal of the usual width holds, broken between words; a longer word stays whole. */
-import { displayWidth } from './table.ts';
+import { displayWidth } from './displayWidth.ts';
 
 export const columns = 100;
 
 /** `text` is printable already. What follows the first line is indented by `hang` columns, as is the first where `from` says so. */
 export function wrapped(
   text: string,
-  { from = 0, hang = from }: { readonly from?: number; readonly hang?: number } = {},
-) {
+  {
+    from = 0,
+    hang = from,
+    to = columns,
+  }: { readonly from?: number; readonly hang?: number; readonly to?: number } = {},
+): string[] {
+  const [first = '', ...rest] = text.trimStart().split(' ');
   const lines: string[] = [];
-  let line = '';
-  let width = from;
-  for (const word of text.split(' ')) {
+  let line = text.slice(0, text.length - text.trimStart().length) + first;
+  let width = from + displayWidth(line);
+  for (const word of rest) {
     const next = displayWidth(word);
-    if (line !== '' && width + 1 + next > columns) {
+    if (width + 1 + next > to) {
       lines.push(line);
       line = ' '.repeat(hang) + word;
       width = hang + next;
     } else {
-      line = line === '' ? word : `${line} ${word}`;
-      width += (width === from && line === word ? 0 : 1) + next;
+      line += ` ${word}`;
+      width += 1 + next;
     }
   }
   return [...lines, line];

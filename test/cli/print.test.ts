@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { configLines } from '../../cli/print/config.ts';
+import { displayWidth } from '../../cli/print/displayWidth.ts';
 import { line, printable, terminalSafeJson } from '../../cli/print/escape.ts';
 import { goalDetailLines, goalLines } from '../../cli/print/goals.ts';
 import { processLines } from '../../cli/print/processes.ts';
@@ -8,9 +9,10 @@ import { duration, size } from '../../cli/print/quantity.ts';
 import { recoverLines } from '../../cli/print/recover.ts';
 import { sessionLines, sessionTable } from '../../cli/print/sessions.ts';
 import { plain, styleFor } from '../../cli/print/style.ts';
-import { displayWidth, fields, table } from '../../cli/print/table.ts';
+import { fields, prose, table } from '../../cli/print/table.ts';
 import { assessment, findings, result } from '../../cli/print/words.ts';
 import { worktreeDetailLines } from '../../cli/print/worktrees.ts';
+import { columns, wrapped } from '../../cli/print/wrap.ts';
 
 const dangerous = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 
@@ -61,6 +63,25 @@ describe('tables', () => {
     });
     expect(lines).toEqual(['id    title', '日本  x', 'ab    y']);
     expect(displayWidth('e\u0301日')).toBe(3);
+  });
+
+  it('go on with a sentence below its own column where the line is full', () => {
+    const sentence = `${'word '.repeat(20)}end`;
+    const cells = ['a name of its own', prose(sentence)] as const;
+    const [heading, ...row] = table({ heading: ['name', 'says'], rows: [cells], empty: '', style: plain });
+    expect(heading).toBe('name               says');
+    expect(row).toEqual([
+      `a name of its own  ${'word '.repeat(16).trim()}`,
+      `${' '.repeat(19)}${'word '.repeat(4)}end`,
+    ]);
+    expect(fields([cells], plain)).toEqual(row);
+    expect(fields([['a name of its own', sentence]], plain)).toHaveLength(1);
+  });
+
+  it('keep the indentation of a sentence, also of one that is broken', () => {
+    const broken = wrapped(`    try: ${'word '.repeat(20)}end`, { hang: 9 });
+    expect(broken).toEqual([`    try: ${'word '.repeat(18).trim()}`, `${' '.repeat(9)}word word end`]);
+    expect(broken.map(displayWidth).filter((width) => width > columns)).toEqual([]);
   });
 
   it('say what to do when there is nothing', () => {

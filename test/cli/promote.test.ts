@@ -2,6 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { displayWidth } from '../../cli/print/displayWidth.ts';
+import { columns } from '../../cli/print/wrap.ts';
 import { type Installation, installation, refused } from './support/installation.ts';
 
 let here: Installation;
@@ -24,7 +26,10 @@ function file(name: string, ...lines: unknown[]): string {
 it('shows stage, gate and what the next stage needs, and never says ready while anything lacks verification', async () => {
   const shown = await text('promote');
   expect(shown).toMatch(/stage +tracking \(nobody has set one\)/);
-  expect(shown).toMatch(/active use +not_ready: .*no acceptance run was recorded/);
+  expect(shown.replace(/\s+/g, ' ')).toMatch(/active use not_ready: .*no acceptance run was recorded/);
+  expect(shown.split('\n').filter((line) => displayWidth(line) > columns && !line.startsWith('repository'))).toEqual(
+    [],
+  );
   expect(shown).not.toMatch(/\bready\b/);
   expect(shown).toMatch(/safety +acceptance safety +missing/);
   expect(shown).toContain('comparing needs:');
