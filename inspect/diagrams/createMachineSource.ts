@@ -40,7 +40,7 @@ export function createMachine4Source(chart: Chart): string {
     ...header(chart),
     "import { createMachine } from 'xstate';",
     '',
-    `export const ${chart.kind}Machine = createMachine(${print(stateConfig(chart, chart.root, 'cond'))}, {`,
+    `export const ${chart.kind}Machine = createMachine(${print({ predictableActionArguments: true, ...stateConfig(chart, chart.root, 'cond') })}, {`,
     '  guards: {',
     ...guards.map((name) => `    ${keyOf(name)}: () => true,`),
     '  },',

@@ -47,8 +47,7 @@ function stateLines(chart: Chart, state: ChartState, inner: Set<string>): string
   const { id, key, kind, children } = state;
   if (kind === 'history') {
     const label = state.history === 'deep' ? 'H*' : 'H';
-    const defaults = state.defaults.map((target) => `${quoted(id)} -> ${quoted(target)} [style=dashed];`);
-    return [`${quoted(id)} [shape=circle, label=${quoted(label)}];`, ...defaults];
+    return [`${quoted(id)} [shape=circle, label=${quoted(label)}];`];
   }
   const label = [key, ...saidOf(chart, state)].join('\n');
   if (children.length === 0) {
@@ -60,19 +59,22 @@ function stateLines(chart: Chart, state: ChartState, inner: Set<string>): string
   const dot = `${id} (initial)`;
   const { initial } = state;
   const nested = children.flatMap((child) => stateLines(chart, child, inner));
-  const begin =
-    initial === null
-      ? []
-      : [
-          `${quoted(dot)} [shape=point, width=0.12];`,
-          `${quoted(dot)} -> ${quoted(inner.has(initial) ? anchorOf(initial) : initial)};`,
-        ];
+  const leads = (from: string, target: string, style: readonly string[]): string =>
+    inner.has(target)
+      ? `${quoted(from)} -> ${quoted(anchorOf(target))} [${[...style, `lhead=${quoted(clusterOf(target))}`].join(', ')}];`
+      : `${quoted(from)} -> ${quoted(target)} [${style.join(', ')}];`;
+  // Behind the states, because only then it is known which of them are clusters.
+  const defaults = children.flatMap((child) =>
+    child.defaults.map((target) => leads(child.id, target, ['style=dashed'])),
+  );
+  const begin = initial === null ? [] : [`${quoted(dot)} [shape=point, width=0.12];`, leads(dot, initial, [])];
   return [
     `subgraph ${quoted(clusterOf(id))} {`,
     ...[
       `label=${quoted(label)}; style="rounded${isRegion ? ',dashed' : ''}";`,
       `${quoted(anchorOf(id))} [shape=point, style=invis];`,
       ...nested,
+      ...defaults,
       ...begin,
     ].map((line) => `  ${line}`),
     '}',

@@ -1,6 +1,8 @@
 /**
  * A chart as a Mermaid state diagram, which forges show within pages. Mermaid knows no line from a state into itself, no
  * history and no transition that stays: those begin at a state `any`, are a state named H, and are lines of their state.
+ * Regions are states in one that says so: behind the dividers of Mermaid they have no names, and a line to a state with
+ * others in it, two below a divider, cannot be laid out (11.17).
  */
 import { type Chart, type ChartState, type ChartTransition, statesOf } from './chart.ts';
 import { nameOfEvent } from './label.ts';
@@ -38,13 +40,18 @@ export function mermaidOf(chart: Chart): string {
 function stateLines(chart: Chart, state: ChartState, depth: number): string[] {
   const indent = '  '.repeat(depth);
   const name = nameOf(state.id);
-  const label = state.kind === 'history' ? (state.history === 'deep' ? 'H*' : 'H') : plain(state.key);
+  const label = labelOf(state);
   const own = [
     `${indent}state "${label}" as ${name}`,
     ...saidOf(chart, state).map((text) => `${indent}${name} : ${text}`),
   ];
   if (state.children.length === 0) return [...own, ...(state.kind === 'final' ? [`${indent}${name} --> [*]`] : [])];
   return [`${indent}state "${label}" as ${name} {`, ...within(chart, state, depth + 1), `${indent}}`];
+}
+
+function labelOf({ key, kind, history }: ChartState): string {
+  if (kind === 'history') return history === 'deep' ? 'H*' : 'H';
+  return kind === 'parallel' ? `${plain(key)} (all of these at once)` : plain(key);
 }
 
 function within(chart: Chart, state: ChartState, depth: number): string[] {
@@ -59,10 +66,7 @@ function within(chart: Chart, state: ChartState, depth: number): string[] {
       : []),
     ...said.map((text) => `${indent}${any} : ${text}`),
     ...(state.initial === null ? [] : [`${indent}[*] --> ${nameOf(state.initial)}`]),
-    ...state.children.flatMap((child, index) => [
-      ...(state.kind === 'parallel' && (index > 0 || said.length > 0) ? [`${indent}--`] : []),
-      ...stateLines(chart, child, depth),
-    ]),
+    ...state.children.flatMap((child) => stateLines(chart, child, depth)),
     ...state.children.flatMap((child) =>
       child.defaults.map((target) => `${indent}${nameOf(child.id)} --> ${nameOf(target)}`),
     ),

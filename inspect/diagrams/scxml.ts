@@ -1,17 +1,15 @@
 /**
  * A chart as SCXML (W3C recommendation of 2015). Guards are names in `cond`, conditions on other regions `In(…)`; actions
- * are elements of a namespace of our own, which a processor may leave out.
+ * are `log`, which every processor has: what they do is not said here, only which they are.
  */
 import type { Chart, ChartState, ChartTransition } from './chart.ts';
 import type { ChartGuard } from './guards.ts';
 import { element, escapeXml } from './xml.ts';
 
-const actionNamespace = 'urn:custody:actions';
-
 export function scxmlOf(chart: Chart): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<scxml xmlns="http://www.w3.org/2005/07/scxml" xmlns:custody="${actionNamespace}" version="1.0" datamodel="ecmascript" name="${escapeXml(chart.kind)}" initial="${escapeXml(chart.root.id)}">`,
+    `<scxml xmlns="http://www.w3.org/2005/07/scxml" version="1.0" datamodel="ecmascript" name="${escapeXml(chart.kind)}" initial="${escapeXml(chart.root.id)}">`,
     ...stateLines(chart, chart.root, 1),
     '</scxml>\n',
   ].join('\n');
@@ -43,7 +41,7 @@ const described = ({ description, tags }: ChartState): string[] =>
     (text) => `<!-- ${escapeXml(text).replace(/--/g, '- -')} -->`,
   );
 
-const actionsOf = (actions: readonly string[]): string[] => actions.map((name) => element('custody:action', { name }));
+const actionsOf = (actions: readonly string[]): string[] => actions.map((name) => element('log', { label: name }));
 
 const handler = (name: 'onentry' | 'onexit', actions: readonly string[], indent: string): string[] =>
   actions.length === 0 ? [] : [indent + element(name, {}, actionsOf(actions))];

@@ -14,6 +14,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const notSource = new Set([
   'node_modules',
   'test/agents/fixtures/node_modules',
+  'test/inspect/diagrams/fixtures/node_modules',
   'dist',
   '.git',
   'coverage',

@@ -4,7 +4,7 @@ import ts from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import * as xstate from 'xstate';
 import { type Chart, type ChartTransition, chartOf, statesOf } from '../../../inspect/diagrams/chart.ts';
-import { createMachine4Source, createMachineSource } from '../../../inspect/diagrams/createMachineSource.ts';
+import { createMachineSource } from '../../../inspect/diagrams/createMachineSource.ts';
 import { dotOf } from '../../../inspect/diagrams/graphviz.ts';
 import { eventsOf, jsonSchemaOf } from '../../../inspect/diagrams/jsonSchema.ts';
 import { placeChart } from '../../../inspect/diagrams/layout.ts';
@@ -56,19 +56,6 @@ describe.each(all)('the source of a $kind', (definition) => {
     }
     expect(Object.keys(actions).sort()).toEqual([...new Set(Object.keys(actions))].sort());
   });
-
-  it('has the form of version 4 for the classic visualizer', () => {
-    const made: object[] = [];
-    const source = createMachine4Source(chart);
-    machineIn(source, { createMachine: (...given: object[]) => made.push(...given) });
-    const [config, { guards, actions }] = made as [Record<string, unknown>, Record<string, Record<string, unknown>>];
-    expect(Object.keys(guards ?? {})).toEqual([...new Set(chart.transitions.flatMap(({ guard }) => guard ?? []))]);
-    expect(JSON.stringify(config)).not.toContain('"guard"');
-    expect(JSON.stringify(config).match(/"cond"/g) ?? []).toHaveLength(
-      chart.transitions.filter(({ guard }) => guard !== null).length,
-    );
-    expect(Object.values(actions ?? {}).every((action) => typeof action === 'function')).toBe(true);
-  });
 });
 
 describe.each(all)('the SCXML of a $kind', (definition) => {
@@ -98,7 +85,7 @@ describe.each(all)('the SCXML of a $kind', (definition) => {
       event: attributes.event ?? '',
       targets: attributes.target?.split(' ') ?? [],
       cond: attributes.cond ?? null,
-      actions: children.map((action) => action.attributes.name),
+      actions: children.map((action) => action.attributes.label),
     }));
     const expected = chart.transitions.map(({ source, event, targets, condition, actions }) => ({
       source,
@@ -118,7 +105,7 @@ describe.each(all)('the Mermaid diagram of a $kind', (definition) => {
   const lines = text.split('\n').map((line) => line.trim());
   const names = mermaidNames(chart);
 
-  it('declares every state once, closes what it opens, and separates regions', () => {
+  it('declares every state once and closes what it opens', () => {
     const declared = lines
       .flatMap((line) => /^state ".*" as (\w+)/.exec(line)?.[1] ?? [])
       .filter((n) => !n.endsWith('__any'));

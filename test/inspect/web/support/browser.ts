@@ -77,7 +77,5 @@ export async function enter({ page }: Watched, url: string): Promise<void> {
 
 /** Goes to a place without loading anything anew, as a link of the page does. */
 export async function goTo(page: Page, hash: string): Promise<void> {
-  await page.evaluate((place) => {
-    location.hash = place;
-  }, hash);
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
 }
