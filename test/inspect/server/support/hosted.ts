@@ -43,7 +43,7 @@ export interface Hosted {
 
 export function hosted(): Hosted {
   const clock = createSystemClock();
-  const store = newStore();
+  const store = newStore({ clock });
   const host = createHost({ ...protocol, store, clock });
   onTestFinished(() => host.close());
   const daemon = {
