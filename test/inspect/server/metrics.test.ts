@@ -1,56 +1,15 @@
 /** What was measured, for pictures: the report of `custody metrics` with every step that it is made of (METR-01). */
 import { describe, expect, it } from 'vitest';
-import { createMetrics, type Metrics } from '../../../actors/metrics/metrics.ts';
 import type { PastSeries } from '../../../actors/metrics/report.ts';
-import { createLinuxAdapter } from '../../../actors/observe/linux/adapter.ts';
-import { OperatingError } from '../../../actors/runtime/operatingError.ts';
+import { daemonLeaving } from '../../../actors/runtime/operatingError.ts';
 import { type MetricsAnswer, type MetricsWindow, metricsWindows, routes } from '../../../inspect/server/contract.ts';
-import { minuteOf } from '../../../persistence/commitMeter.ts';
-import type { Store } from '../../../persistence/store.ts';
 import { passesAtOnce } from '../../../persistence/tables/passes.ts';
 import { everySeries } from '../../metrics/support/everySeries.ts';
 import { testDaemon } from '../../support/daemon.ts';
-import { hosted } from './support/hosted.ts';
+import { fill, measuring, minuteMs, pass } from './support/measuring.ts';
 import { openPage } from './support/page.ts';
 
-const minuteMs = 60_000;
 const address = (window: MetricsWindow): string => `${routes.metrics}?window=${window}`;
-
-function measuring() {
-  const made = hosted();
-  const { store, host, daemon, open } = made;
-  const adapter = createLinuxAdapter({ installationId: store.installationId as never });
-  const metrics = createMetrics({ host, store, adapter, clock: daemon.clock, spoolDir: '/nonexistent/spool' });
-  const leaving = new AbortController();
-  const openWith = (measured: Pick<Metrics, 'history'> = metrics) =>
-    open({ daemon: { measured, leaving: leaving.signal } });
-  return { ...made, metrics, leaving, openWith };
-}
-
-const pass = { elapsedUs: 5_000, reads: 7, lookedAt: 1, deferred: 0, outcomes: { alive: 1 } };
-
-/** Something in each table, at several times of the last hour and one before it. */
-function fill(store: Store, nowMs: number): void {
-  const minute = { attempts: 4, busy: 1, committed: 3, longestUs: 900, buckets: new Map([[139, 3]]), journaled: 5 };
-  const gap = { kind: 'note_lost', fromWallMs: 0, count: 1, bootId: 'b' };
-  store.write(() => {
-    for (const [at, ago] of [2, 2, 30, 59, 200].entries())
-      store.passes.add({ ...pass, wallMs: nowMs - ago * minuteMs, elapsedUs: 1_000 * (at + 1) });
-    store.passes.add({
-      ...pass,
-      wallMs: nowMs - 30 * minuteMs,
-      outcomes: { 'unknown:denied': 2, 'unknown:hidden': 1 },
-    });
-    // Looked at nobody, and counts nowhere.
-    store.passes.add({ ...pass, wallMs: nowMs - 10 * minuteMs, lookedAt: 0, elapsedUs: 9e9 });
-    for (const ago of [3, 40]) store.commitMinutes.add({ ...minute, minute: minuteOf(nowMs) - ago });
-    store.recoveries.add({ wallMs: nowMs - 20 * minuteMs, who: 'daemon', elapsedUs: 1_500 });
-    store.contradictions.record({ prediction: 'p', wallMs: nowMs - 5 * minuteMs, evidence: 'e' });
-    for (const [gapId, ago] of Object.entries({ old: 300, late: 15, closed: 25 }))
-      store.coverageGaps.record({ ...gap, gapId, producer: 'shell', toWallMs: nowMs - ago * minuteMs });
-    store.coverageGaps.close('closed', 'sweep', nowMs - 12 * minuteMs);
-  });
-}
 
 const find = ({ series }: MetricsAnswer, name: string): PastSeries => series.find((one) => one.name === name)!;
 const stepsOf = (answer: MetricsAnswer, name: string): readonly unknown[] => find(answer, name).past!.steps;
@@ -220,7 +179,7 @@ describe('reading them', () => {
     const page = await openWith({
       history: (request) => {
         const answer = metrics.history(request);
-        leaving.abort(new OperatingError({ code: 'daemon_draining', message: 'the daemon is leaving', exitCode: 10 }));
+        leaving.abort(daemonLeaving());
         return answer;
       },
     });
