@@ -1,8 +1,11 @@
 /** What was measured, for pictures: the report of `custody metrics` with every step that it is made of (METR-01). */
 import { describe, expect, it } from 'vitest';
+import { metricsHistory } from '../../../actors/metrics/history.ts';
 import type { PastSeries } from '../../../actors/metrics/report.ts';
+import { windowFrom } from '../../../actors/metrics/series.ts';
 import { daemonLeaving } from '../../../actors/runtime/operatingError.ts';
 import { type MetricsAnswer, type MetricsWindow, metricsWindows, routes } from '../../../inspect/server/contract.ts';
+import type { Store } from '../../../persistence/store.ts';
 import { passesAtOnce } from '../../../persistence/tables/passes.ts';
 import { everySeries } from '../../metrics/support/everySeries.ts';
 import { testDaemon } from '../../support/daemon.ts';
@@ -138,7 +141,7 @@ describe('the metrics of the page', () => {
 
 describe('reading them', () => {
   it('gives everybody a turn between two pages', async () => {
-    const { store, metrics } = measuring();
+    const { store, daemon } = measuring();
     const nowMs = Date.now();
     const pages = 3;
     // More than a page in one millisecond: the next one goes on among equals.
@@ -146,14 +149,29 @@ describe('reading them', () => {
       for (let n = 0; n < pages * passesAtOnce - 10; n += 1) store.passes.add({ ...pass, wallMs: nowMs, reads: n });
     });
     let turns = 0;
+    let isOver = false;
     const count = () => {
       turns += 1;
-      if (turns < 1_000) setImmediate(count);
+      if (!isOver) setImmediate(count);
     };
     setImmediate(count);
+    const turnsAt: number[] = [];
+    const passes: Store['passes'] = {
+      ...store.passes,
+      page(...asked) {
+        turnsAt.push(turns);
+        return store.passes.page(...asked);
+      },
+    };
+    const parts = { store: { ...store, passes }, clock: daemon.clock, spoolDir: '/nonexistent/spool' };
+    const window = windowFrom(nowMs - minuteMs, nowMs);
     const { signal } = new AbortController();
-    const { series } = await metrics.history({ spanMs: minuteMs, stepMs: minuteMs, signal });
-    expect(turns).toBeGreaterThanOrEqual(pages);
+    const { series } = await metricsHistory(parts, { window, stepMs: minuteMs, signal });
+    isOver = true;
+    expect(turnsAt.length).toBeGreaterThan(pages);
+    expect(new Set(turnsAt).size).toBe(turnsAt.length);
+    // And before each time that everything is put in order.
+    expect(turns - turnsAt.at(-1)!).toBeGreaterThanOrEqual(3);
     const { measured } = series.find(({ name }) => name === 'pass_reads')!;
     expect(measured).toMatchObject({ count: pages * passesAtOnce - 10, max: pages * passesAtOnce - 11 });
   });
