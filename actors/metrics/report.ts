@@ -32,3 +32,20 @@ export interface MetricsReport {
   readonly window: { readonly fromMs: number; readonly untilMs: number };
   readonly series: readonly Series[];
 }
+
+/** One figure for each step of a window, oldest first; null for a step in which nothing was measured. */
+export type Past =
+  | { readonly kind: 'distributions'; readonly steps: readonly (Distribution | null)[] }
+  | { readonly kind: 'values'; readonly steps: readonly (number | null)[] };
+
+export interface PastSeries extends Series {
+  /** Null where the store keeps none: only how it stands now is known. */
+  readonly past: Past | null;
+}
+
+/** The report of a window, and what stands in it of each of its steps. */
+export interface MetricsHistory extends MetricsReport {
+  /** Length of a step; the first begins with the window, and the last is not over yet. */
+  readonly stepMs: number;
+  readonly series: readonly PastSeries[];
+}

@@ -1,6 +1,7 @@
 /** The body of `custody metrics`: every series there is, also where nothing was measured (METR-01). */
 import { minuteMs, minuteOf } from '../../persistence/commitMeter.ts';
 import { merged, type RecordedMinute } from '../../persistence/tables/commitMinutes.ts';
+import type { GapCount } from '../../persistence/tables/coverageGaps.ts';
 import { catalogue, type SeriesName } from './catalogue.ts';
 import { wasPredicted } from './contradictions.ts';
 import { distributionOf, latencyOf } from './distribution.ts';
@@ -13,12 +14,19 @@ export interface Window {
   readonly untilMs: number;
 }
 
+/** What was measured in a window of time. */
 export interface Measured {
   readonly passDuration: Distribution;
   readonly passReads: Distribution;
   readonly commits: RecordedMinute;
   readonly commitLatency: Distribution;
   readonly recoveryTime: Distribution;
+}
+
+export interface Counted extends Measured {
+  /** By reason. */
+  readonly unknowns: ReadonlyMap<string, number>;
+  readonly unsafePredictions: number;
 }
 
 /** Commits are on record by the minute, so that every window begins with one. */
@@ -41,39 +49,53 @@ export function measuredIn({ store }: Pick<StandingParts, 'store'>, { fromMs, un
 }
 
 export function metricsReport(parts: StandingParts, window: Window): MetricsReport {
-  const { store } = parts;
-  const measured = measuredIn(parts, window);
+  const { passes, contradictions } = parts.store;
+  const { fromMs, untilMs } = window;
+  return reportOf(parts, window, {
+    ...measuredIn(parts, window),
+    unknowns: passes.unknowns(fromMs, untilMs),
+    unsafePredictions: contradictions.count(fromMs, untilMs),
+  });
+}
+
+/** With how things stand now. */
+export function reportOf(parts: StandingParts, window: Window, measured: Counted): MetricsReport {
   const standing = standingOf(parts);
-  const { attempts, busy, journaled } = measured.commits;
-  const unsafe = store.contradictions.count(window.fromMs, window.untilMs);
+  const { unsafePredictions: unsafe } = measured;
   return {
     window,
     series: [
       one('pass_duration', measured.passDuration),
       one('pass_reads', measured.passReads),
       one('commit_latency', measured.commitLatency),
-      one('commit_busy_ratio', gauge(attempts === 0 ? null : busy / attempts)),
+      one('commit_busy_ratio', gauge(busyRatioOf(measured.commits))),
       one('oldest_unapplied_event_age', gauge(standing.oldestUnappliedAge)),
-      ...unknownsIn(parts, window, measured.passDuration.count),
-      ...gapsOf(standing),
-      one('predictions_would_be_unsafe', counter(unsafe > 0 || wasPredicted(store) ? unsafe : null)),
+      ...unknownsOf(measured),
+      ...gapsOf(standing.gaps),
+      one('predictions_would_be_unsafe', counter(unsafe > 0 || wasPredicted(parts.store) ? unsafe : null)),
       one('recovery_time', measured.recoveryTime),
       one('journal_rows', gauge(standing.journalRows)),
       one('journal_bytes', gauge(standing.journalBytes)),
-      one('journal_growth', counter(attempts === 0 && journaled === 0 ? null : journaled)),
+      one('journal_growth', counter(growthOf(measured.commits))),
       one('database_bytes', gauge(standing.databaseBytes)),
       one('spool_bytes', gauge(standing.spoolBytes)),
     ],
   };
 }
 
-function unknownsIn({ store }: StandingParts, { fromMs, untilMs }: Window, passes: number): readonly Series[] {
-  const byReason = [...store.passes.unknowns(fromMs, untilMs)];
-  if (byReason.length > 0) return byReason.map(([reason, count]) => one('unknowns', counter(count), { reason }));
-  return [one('unknowns', counter(passes === 0 ? null : 0))];
+/** Null where nobody has tried to write. */
+export const busyRatioOf = ({ attempts, busy }: RecordedMinute): number | null =>
+  attempts === 0 ? null : busy / attempts;
+
+export const growthOf = ({ attempts, journaled }: RecordedMinute): number | null =>
+  attempts === 0 && journaled === 0 ? null : journaled;
+
+function unknownsOf({ unknowns, passDuration }: Counted): readonly Series[] {
+  if (unknowns.size === 0) return [one('unknowns', counter(passDuration.count === 0 ? null : 0))];
+  return [...unknowns].map(([reason, count]) => one('unknowns', counter(count), { reason }));
 }
 
-const gapsOf = ({ gaps }: ReturnType<typeof standingOf>): readonly Series[] =>
+export const gapsOf = (gaps: readonly GapCount[]): readonly Series[] =>
   gaps.length === 0
     ? [one('coverage_gaps', gauge(0))]
     : gaps.map(({ producer, state, count }) => one('coverage_gaps', gauge(count), { producer, state }));

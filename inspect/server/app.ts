@@ -17,6 +17,7 @@ import type { Asset } from './assets.ts';
 import { type FleetAnswer, type Opened, refusals, routes } from './contract.ts';
 import { control, controlSchema } from './control.ts';
 import type { Fleet } from './fleet/fleet.ts';
+import { metricsReader } from './metrics.ts';
 import { bodyOf, largestBody, pathOf, queryOf, schemas, tooLarge } from './parameters.ts';
 import { processesAnswer, processesOfScope } from './processes.ts';
 import { sequenceOf } from './sequence.ts';
@@ -158,6 +159,8 @@ function addViews(get: Route, parts: AppParts): void {
     parts.updates.flush();
     return context.json(await timelineOf(parts, pathOf(context, schemas.id).id));
   });
+  const metrics = metricsReader(daemon);
+  get(routes.metrics, async (context) => context.json(await metrics(queryOf(context, schemas.metrics).window)));
 }
 
 /** The lines are brought up to the last commit first, so that the position is that of all of them. */

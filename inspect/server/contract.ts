@@ -16,6 +16,7 @@ import type {
   ProcessView,
   ReceiptView,
 } from '../../actors/daemon/api/views.ts';
+import type { Distribution, MetricsHistory, Past, PastSeries, Unit } from '../../actors/metrics/report.ts';
 import type { ActorKind } from '../../machines/ids.ts';
 import type { PlacedChart } from '../diagrams/placed.ts';
 import type { Explanation } from '../explain/explanation.ts';
@@ -52,6 +53,8 @@ export const routes = {
   terminalScreen: '/api/terminals/:id/screen',
   /** GET → TimelineAnswer. */
   timeline: '/api/goals/:id/timeline',
+  /** GET ?window=1h|24h|7d → MetricsAnswer. */
+  metrics: '/api/metrics',
   /** GET, an event stream of UpdateMessage; `Last-Event-ID` (or ?after=POSITION) resumes. */
   updates: '/api/updates',
   /** POST ControlRequest → ControlAnswer; refused with `read_only` unless the inspector was started with `--control`. */
@@ -361,6 +364,22 @@ export interface TimelineAnswer {
   /** True where a part of something shown is not known: retention has removed it, or it cannot be replayed. */
   readonly cut: boolean;
 }
+
+// ---- metrics
+
+export type { Distribution, Past, PastSeries, Unit };
+
+/** The windows that can be looked at. A step is whole minutes, because commits are kept by the minute; 97 steps at most. */
+export const metricsWindows = {
+  '1h': { spanMs: 3_600_000, stepMs: 60_000 },
+  '24h': { spanMs: 86_400_000, stepMs: 900_000 },
+  '7d': { spanMs: 604_800_000, stepMs: 7_200_000 },
+} as const;
+
+export type MetricsWindow = keyof typeof metricsWindows;
+
+/** What `custody metrics` says of the same window, and each step of it. */
+export type MetricsAnswer = MetricsHistory;
 
 // ---- updates
 

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import { actorKinds } from '../../machines/ids.ts';
 import { invalid, Refusal } from './access/refusal.ts';
-import { refusals } from './contract.ts';
+import { type MetricsWindow, metricsWindows, refusals } from './contract.ts';
 
 const id = z.string().min(1).max(64);
 const kind = z.enum(actorKinds);
@@ -38,6 +38,7 @@ export const schemas = {
     .refine((range) => range.kind === undefined || range.goal === undefined, 'either an actor or a Goal'),
   processes: z.strictObject({ all: z.literal('1').optional() }),
   instant: z.union([z.strictObject({ offset: position }), z.strictObject({ timeMs: position })]),
+  metrics: z.strictObject({ window: z.enum(Object.keys(metricsWindows) as MetricsWindow[]) }),
   updates: z.strictObject({ after: position.optional() }),
   open: z.strictObject({ code: z.string().min(1).max(128) }),
 } as const;

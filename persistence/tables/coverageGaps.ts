@@ -33,6 +33,22 @@ export interface GapCount {
   readonly count: number;
 }
 
+/** How many of a producer came and were closed in one step of time. */
+export interface GapChange {
+  readonly producer: string;
+  /** -1 for all that was before the first one. */
+  readonly step: number;
+  readonly recorded: number;
+  readonly closed: number;
+}
+
+/** `count` steps of `stepMs` from `fromMs` on, in wall-clock milliseconds. */
+export interface GapSteps {
+  readonly fromMs: number;
+  readonly stepMs: number;
+  readonly count: number;
+}
+
 const namedProducers = 100;
 
 /** A damaged row throws StoreError `store_corrupt`: a gap that is read wrongly may count as closed. */
@@ -46,6 +62,11 @@ export interface CoverageGapsTable {
   list(page?: Page): readonly RecordedGap[];
   /** How many there are of each producer, for as many producers as a list may name; all others as `*`, which is no producer. */
   byProducer(): readonly GapCount[];
+  /**
+   * How it came to that, of the same producers: a gap counts from the end of its window on, or from when it was closed if a
+   * clock says that this was before. What is later than the last step belongs to it, so that all changes add up to the counts.
+   */
+  changes(steps: GapSteps): readonly GapChange[];
   count(): { readonly recorded: number; readonly open: number };
 }
 
@@ -82,11 +103,17 @@ export function createCoverageGapsTable(connection: Connection): CoverageGapsTab
   const open = connection.prepare(`${from} WHERE closed_by IS NULL AND gap > ? ORDER BY gap LIMIT ?`);
   const find = connection.prepare(`${from} WHERE gap_id = ?`);
   const list = connection.prepare(`${from} WHERE gap > ? ORDER BY gap LIMIT ?`);
-  const byProducer =
-    connection.prepare(`WITH named AS (SELECT DISTINCT producer FROM coverage_gaps ORDER BY producer LIMIT ?)
-    SELECT CASE WHEN producer IN (SELECT producer FROM named) THEN producer ELSE '*' END AS producer,
+  const named = 'named AS (SELECT DISTINCT producer FROM coverage_gaps ORDER BY producer LIMIT ?)';
+  const name = "CASE WHEN producer IN (SELECT producer FROM named) THEN producer ELSE '*' END AS producer";
+  const byProducer = connection.prepare(`WITH ${named} SELECT ${name},
     CASE WHEN closed_by IS NULL THEN 'open' ELSE 'closed' END AS state, count(*) AS count
     FROM coverage_gaps GROUP BY 1, 2 ORDER BY 1, 2`);
+  const changes = connection.prepare(`WITH ${named}, told AS (
+      SELECT producer, min(to_wall_ms, coalesce(closed_wall_ms, to_wall_ms)) - ? AS since, 1 AS recorded, 0 AS closed
+      FROM coverage_gaps
+      UNION ALL SELECT producer, closed_wall_ms - ?, 0, 1 FROM coverage_gaps WHERE closed_by IS NOT NULL)
+    SELECT ${name}, CASE WHEN since < 0 THEN -1 ELSE min(CAST(since / ? AS INTEGER), ?) END AS step,
+    sum(recorded) AS recorded, sum(closed) AS closed FROM told GROUP BY 1, 2 ORDER BY 1, 2`);
   const count = connection.prepare(
     'SELECT count(*) AS recorded, coalesce(sum(closed_by IS NULL), 0) AS open FROM coverage_gaps',
   );
@@ -112,6 +139,8 @@ export function createCoverageGapsTable(connection: Connection): CoverageGapsTab
     open: (page = {}) => (open.all(page.after ?? 0, limitOf(page)) as Row[]).map(intact),
     list: (page = {}) => (list.all(page.after ?? 0, limitOf(page)) as Row[]).map(intact),
     byProducer: () => byProducer.all(namedProducers) as GapCount[],
+    changes: ({ fromMs, stepMs, count: steps }) =>
+      changes.all(namedProducers, fromMs, fromMs, stepMs, steps - 1) as GapChange[],
     count: () => count.get() as { recorded: number; open: number },
   };
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Store } from '../../persistence/store.ts';
 import type { Comparison } from '../../persistence/tables/comparisons.ts';
 import { keptGateReports } from '../../persistence/tables/gateReports.ts';
+import { passesAtOnce } from '../../persistence/tables/passes.ts';
 import { tamper } from './support/tamper.ts';
 import { newStore } from './support/temporaryStore.ts';
 
@@ -118,5 +119,47 @@ describe('what promotion keeps', () => {
       store.comparisons.trim({ unitId: 'U1', round: 5 });
     });
     expect(['D1', 'D3', 'D5'].map((id) => store.comparisons.find(id) !== undefined)).toEqual([false, true, true]);
+  });
+});
+
+describe('pages of passes', () => {
+  it('go on behind the last one, leave out who looked at nobody, and take a damaged row for what is left of it', () => {
+    const store = newStore();
+    const pass = { elapsedUs: 2, reads: 3, lookedAt: 1, deferred: 0, outcomes: {} };
+    const count = passesAtOnce + 2;
+    store.write(() => {
+      for (let n = 0; n < count; n += 1) store.passes.add({ ...pass, wallMs: 5 + (n % 2), lookedAt: n === 4 ? 0 : 1 });
+      store.passes.add({ ...pass, wallMs: 5, outcomes: { alive: 1, 'unknown:denied': 4 } });
+      store.passes.add({ ...pass, wallMs: 4 });
+      store.passes.add({ ...pass, wallMs: 7 });
+    });
+    const first = store.passes.page(5, 6);
+    expect(first.passes).toHaveLength(passesAtOnce - 1);
+    expect(first.passes.filter(({ unknowns }) => 'denied' in unknowns)).toEqual([
+      { wallMs: 5, elapsedUs: 2, reads: 3, unknowns: { denied: 4 } },
+    ]);
+    const second = store.passes.page(5, 6, first.next);
+    expect(second).toMatchObject({ next: undefined });
+    expect(second.passes).toHaveLength(3);
+    tamper(store, `UPDATE passes SET outcomes = '{"unknown:denied":' WHERE outcomes <> '{}'`);
+    expect(store.passes.page(5, 6).passes).toHaveLength(passesAtOnce - 1);
+  });
+});
+
+describe('changes of gaps', () => {
+  it('add up to what is on record, whatever the clocks of producers say', () => {
+    const store = newStore();
+    const gap = { producer: 'shell', kind: 'note_lost', fromWallMs: 1, count: 1, bootId: 'b' };
+    store.write(() => {
+      for (const [gapId, toWallMs] of Object.entries({ before: 99, first: 100, ahead: 9_999, put: 250 }))
+        store.coverageGaps.record({ ...gap, gapId, toWallMs });
+      // Closed before it ended, as it seems.
+      store.coverageGaps.close('put', 'sweep', 150);
+    });
+    expect(store.coverageGaps.changes({ fromMs: 100, stepMs: 100, count: 3 })).toEqual([
+      { producer: 'shell', step: -1, recorded: 1, closed: 0 },
+      { producer: 'shell', step: 0, recorded: 2, closed: 1 },
+      { producer: 'shell', step: 2, recorded: 1, closed: 0 },
+    ]);
   });
 });

@@ -14,7 +14,7 @@ import { scopeView } from '../views/scopeView.ts';
 import type { InspectedDaemon } from './port.ts';
 
 export function inspectedDaemon(context: ServingContext): InspectedDaemon {
-  const { host, config, places, root, guardians } = context;
+  const { host, config, places, root, guardians, observer } = context;
   const credential = () => operatorCredential(operatorKey(places));
   const call = async (name: keyof typeof callSchemas, args: unknown, signal: AbortSignal): Promise<Reply<unknown>> => {
     authorise(context, name, credential());
@@ -47,6 +47,7 @@ export function inspectedDaemon(context: ServingContext): InspectedDaemon {
       const scope = committed(host, 'executionScope', scopeId);
       return scope === undefined ? [] : receiptViews(context, scope);
     },
+    measured: observer.metrics,
     credential,
   };
 }

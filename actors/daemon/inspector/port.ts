@@ -2,6 +2,7 @@
  * The inspector as the daemon knows it. It is made of parts that may import this one and not the other way round, so the
  * entry module passes it in; here stands what it is given, and what it has to give.
  */
+import type { Metrics } from '../../metrics/metrics.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { CallArguments, CallName } from '../api/contract.ts';
 import type { CallResults } from '../api/results.ts';
@@ -24,6 +25,8 @@ export interface InspectedDaemon extends Runtime, ExplainParts {
   readonly scope: (scopeId: string) => Promise<ScopeView | undefined>;
   /** Looks into the directory of the scope. */
   readonly receiptsOf: (scopeId: string) => readonly ReceiptView[];
+  /** What was measured on this host, step by step, read beside everything else. */
+  readonly measured: Pick<Metrics, 'history'>;
   /** What shows the holder of the terminals that the operator asks. Throws as `operatorKey` does. */
   readonly credential: () => string;
 }

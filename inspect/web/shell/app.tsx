@@ -3,6 +3,7 @@ import { overview } from '../data/fleet.ts';
 import { access, denial } from '../data/server.ts';
 import { loadError, retryNow } from '../data/updates.ts';
 import { FleetView } from '../fleet/fleetView.tsx';
+import { MetricsView } from '../metrics/metricsView.tsx';
 import { ProcessesView } from '../processes/processesView.tsx';
 import { SequenceView } from '../sequence/sequenceView.tsx';
 import { TerminalView } from '../terminal/terminalView.tsx';
@@ -51,6 +52,7 @@ function View() {
   if (name === 'sequence') return <SequenceView />;
   if (name === 'processes') return <ProcessesView scopeId={first} />;
   if (name === 'terminal') return <TerminalView sessionId={first} />;
+  if (name === 'metrics') return <MetricsView />;
   if (name === 'timeline') return <TimelineView goalId={first} />;
   return (
     <Empty title="There is no such view.">

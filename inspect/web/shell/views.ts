@@ -14,6 +14,7 @@ export const views: readonly ViewEntry[] = [
   { name: 'processes', label: 'Processes', key: 'p' },
   { name: 'terminal', label: 'Terminals', key: 't' },
   { name: 'timeline', label: 'Timeline', key: 'l' },
+  { name: 'metrics', label: 'Metrics', key: 'm' },
 ];
 
 /** The part of the navigation that a view belongs to: an actor is opened from the fleet. */

@@ -1,14 +1,11 @@
 /** Every view by the keyboard alone, on a phone, in both colours, and as somebody meets it who cannot see it. */
-import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
-import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { type TestDaemon, testDaemon } from '../../support/daemon.ts';
+import { barriers, colourings, withAxe } from './support/barriers.ts';
 import { enter, expectQuiet, goTo, sharedBrowser } from './support/browser.ts';
 import { openInspector } from './support/story.ts';
 
 const browser = sharedBrowser();
-const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 interface Place {
   readonly hash: string;
@@ -32,18 +29,8 @@ async function placesOf(daemon: TestDaemon): Promise<readonly Place[]> {
     { hash: '#/processes?all=1', shows: `[data-scope="${scopeId}"]` },
     { hash: `#/terminal/${sessionId}?t=100000`, shows: '.xterm-rows :text("words")' },
     { hash: `#/timeline/${goalId}`, shows: '[data-bar]' },
+    { hash: '#/metrics', shows: '[data-series=commit_latency] svg' },
   ];
-}
-
-/** Findings of axe that keep somebody out, each with the elements that it is about. */
-async function barriers(page: Page): Promise<readonly string[]> {
-  const results = (await page.evaluate(() =>
-    (globalThis as unknown as { axe: { run(): Promise<unknown> } }).axe.run(),
-  )) as AxeResults;
-  expect(results.passes.length).toBeGreaterThan(10);
-  return results.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
 }
 
 it('shuts nobody out of any view, light or dark, wide or on a phone', async () => {
@@ -53,13 +40,9 @@ it('shuts nobody out of any view, light or dark, wide or on a phone', async () =
   const watched = await browser.open({ bypassCSP: true });
   const { page } = watched;
   await enter(watched, url);
-  await page.addScriptTag({ path: axe });
+  await withAxe(page);
   const found: string[] = [];
-  for (const [colorScheme, width, height] of [
-    ['light', 1280, 800],
-    ['dark', 1280, 800],
-    ['light', 390, 844],
-  ] as const) {
+  for (const [colorScheme, width, height] of colourings) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height });
     for (const { hash, shows } of places) {
@@ -104,6 +87,7 @@ it('is used with the keyboard alone', async () => {
     ['p', '.processes'],
     ['t', '.xterm-rows'],
     ['l', '[data-bar]'],
+    ['m', '[data-series=commit_latency] svg'],
     ['f', '.fleet-row'],
   ] as const) {
     await keyboard.press('g');

@@ -5,8 +5,12 @@ import type { ActorRow, Message, Party } from '../../../inspect/server/contract.
 import { differences } from '../../../inspect/web/actor/difference.ts';
 import { activeIn } from '../../../inspect/web/chart/placedChart.ts';
 import { selectRows } from '../../../inspect/web/fleet/selection.ts';
+import { stretchesOf } from '../../../inspect/web/metrics/lines.ts';
+import { observed, see } from '../../../inspect/web/metrics/observed.ts';
+import { endOf } from '../../../inspect/web/metrics/scale.ts';
 import { lanesOfKinds, lanesOfParties } from '../../../inspect/web/sequence/lanes.ts';
 import { parseRecording } from '../../../inspect/web/terminal/recording.ts';
+import { axisMeasure, measure } from '../../../inspect/web/text/measure.ts';
 import { duration, playTime, size } from '../../../inspect/web/text/quantity.ts';
 import { toneOf } from '../../../inspect/web/text/tone.ts';
 import { inWords, stateInWords, visible, visibleLines } from '../../../inspect/web/text/visible.ts';
@@ -154,4 +158,61 @@ it('says quantities shortly', () => {
   expect([duration(340), duration(61_000), duration(3_600_000)]).toEqual(['340 ms', '1 min 01 s', '1 h 00 min']);
   expect([playTime(61_000), playTime(3_661_000)]).toEqual(['1:01', '1:01:01']);
   expect([size(12), size(1_536)]).toEqual(['12 B', '1.5 KiB']);
+});
+
+describe('figures of a series', () => {
+  it.each([
+    [0.336, 'milliseconds', ['0.34 ms', '0.336 ms']],
+    [12.44, 'milliseconds', ['12.4 ms', '12.4 ms']],
+    [3_210, 'milliseconds', ['3.2 s', '3.21 s']],
+    [7_500, 'seconds', ['2 h 05 min', '2.08 h']],
+    [0, 'seconds', ['0 s', '0']],
+    [1_536, 'bytes', ['1.5 KiB', '1.5 KiB']],
+    [0.00076, 'ratio', ['0.076 %', '0.076 %']],
+    [1_234_567, 'rows', ['1,234,567', '1.2M']],
+    [42, 'count', ['42', '42']],
+  ] as const)('%d %s is %j, the shorter one on an axis', (value, unit, words) => {
+    expect([measure(value, unit), axisMeasure(value, unit)]).toEqual(words);
+  });
+
+  it.each([
+    [23.5, 'milliseconds', 30],
+    [0, 'milliseconds', 1],
+    [95_000, 'milliseconds', 120_000],
+    [5_000, 'seconds', 7_200],
+    [0, 'count', 2],
+    [3, 'count', 4],
+    [2.6 * 1_024 ** 2, 'bytes', 3 * 1_024 ** 2],
+    [0.0044, 'ratio', 0.005],
+  ] as const)('an axis for %d %s ends with %d', (most, unit, end) => {
+    expect(endOf(most, unit)).toBeCloseTo(end, 6);
+  });
+
+  it('of neighbours are one stretch, and none goes over a step without any', () => {
+    expect(stretchesOf([null, 1, 2, null, 0])).toEqual([
+      { from: 1, values: [1, 2] },
+      { from: 4, values: [0] },
+    ]);
+  });
+
+  const answer = (untilMs: number, value: number) => ({
+    ...{ window: { fromMs: 0, untilMs }, stepMs: 60_000 },
+    series: [{ name: 'journal_rows', past: null, measured: { kind: 'gauge', value } } as never],
+  });
+
+  it('that only the page has seen stand until it looked again, if it did not look away', () => {
+    const minute = 60_000;
+    for (const [at, value] of [
+      [100 * minute, 7],
+      [100.5 * minute, 8],
+      [104 * minute, 9],
+    ] as const)
+      see(answer(at, value));
+    const { fromMs, stepMs, steps } = observed('journal_rows', answer(104 * minute, 9));
+    const at = (minutes: number) => steps[Math.floor((minutes * minute - fromMs) / stepMs)];
+    expect([99.9, 100, 100.4, 100.5, 101, 103.9, 104].map(at)).toEqual([null, 7, 7, 8, null, null, 9]);
+    // An hour later none of it is shown.
+    see(answer(164 * minute, 1));
+    expect(new Set(observed('journal_rows', answer(164 * minute, 1)).steps)).toEqual(new Set([null, 1]));
+  });
 });

@@ -29,6 +29,12 @@ export interface HostedOptions {
   readonly daemon?: Partial<InspectedDaemon>;
 }
 
+interface Opening {
+  readonly close: () => Promise<void>;
+  /** The address that lets one browser in. */
+  readonly offer: () => string;
+}
+
 export interface Hosted {
   readonly store: Store;
   readonly host: Host;
@@ -38,12 +44,12 @@ export interface Hosted {
   readonly addGoals: (from: number, to: number, title?: string) => Promise<void>;
   readonly idOf: (number: number) => string;
   /** Starts the inspector over what is there. */
-  readonly open: (options?: HostedOptions) => Promise<Page & { readonly close: () => Promise<void> }>;
+  readonly open: (options?: HostedOptions) => Promise<Page & Opening>;
 }
 
 export function hosted(): Hosted {
   const clock = createSystemClock();
-  const store = newStore();
+  const store = newStore({ clock });
   const host = createHost({ ...protocol, store, clock });
   onTestFinished(() => host.close());
   const daemon = {
@@ -76,7 +82,10 @@ export function hosted(): Hosted {
       const { url, inspectionUrl } = inspector.offer({ control: false, origins: [] });
       const { token } = JSON.parse((await redeem(inspector.tcpPort, codeIn(url))).text) as Opened;
       const page = new Page({ port: inspector.tcpPort, token, inspectionUrl });
-      return Object.assign(page, { close: () => inspector.close() });
+      return Object.assign(page, {
+        close: () => inspector.close(),
+        offer: () => inspector.offer({ control: false, origins: [] }).url,
+      });
     },
   };
 }
