@@ -4,7 +4,6 @@ import type { Assessment } from '../../machines/assessment.ts';
 /** Records that cannot be trusted take no assumption either. */
 const unreadable: ReadonlySet<string> = new Set(['record_corrupt', 'proof_missing', 'witness_conflict']);
 
-/** The command that breaks the glass; nothing while there is hope of a proof (ruling 16 for the foreign namespace). */
 /** Where a worker launched it: the one around it can prove its end, as soon as that one has ended itself (REPL-02). */
 export const nestedResort = (parentScopeId: string | null | undefined, assessment: Assessment): readonly string[] =>
   parentScopeId &&
@@ -14,6 +13,7 @@ export const nestedResort = (parentScopeId: string | null | undefined, assessmen
     ? ['custody recover --now']
     : [];
 
+/** The command that breaks the glass; nothing while there is hope of a proof (ruling 16 for the foreign namespace). */
 export function lastResort(scopeId: string, assessment: Assessment): readonly string[] {
   if (assessment.state !== 'unverified' || assessment.assumed !== undefined) return [];
   const isHopeless =

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CallArguments } from '../../actors/daemon/api/contract.ts';
 import type { ApiError, EventView } from '../../actors/daemon/api/views.ts';
 import { assumptionWords } from '../../actors/daemon/commands/assumeEnded.ts';
@@ -125,6 +125,28 @@ describe('a scope that nothing can prove any more', () => {
     expect(existsSync(path)).toBe(true);
     await endRoot();
     expect(await daemon.attempt('recover.assumeEnded', confirmed(scopeId))).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    ['was started in it', 'cd /; ', (scopeId: string) => `was started in ${scopeId}`],
+    [
+      'stands in its worktree',
+      'unset CUSTODY_SCOPE; ',
+      (_: string, generationId: string) => `its worktree ${generationId}`,
+    ],
+  ])('is not let go while somebody of whom nothing was recorded %s', async (_, change, words) => {
+    const daemon = await testDaemon().start();
+    const pidFile = join(daemon.home.dir, 'child');
+    const first = `(${change}exec setsid sleep 600) > ${pidFile}.out 2>&1 & echo $! > ${pidFile}`;
+    const { scopeId, generationId, path, endRoot } = await lostRun(daemon, { first });
+    await endRoot();
+    const pid = Number(readFileSync(pidFile, 'utf8'));
+    onTestFinished(() => void process.kill(pid, 'SIGKILL'));
+    const refusal = await daemon.refusal('recover.assumeEnded', confirmed(scopeId));
+    expect(refusal.details?.blockers).toMatchObject([{ code: 'process_found', pid }]);
+    expect(refusal.message).toContain(`sleep, pid ${pid}, is alive and`);
+    expect(refusal.message).toContain(words(scopeId, generationId));
+    expect(existsSync(path)).toBe(true);
   });
 
   it('is not let go under somebody else who works in the same worktree', async () => {

@@ -9,12 +9,19 @@ import { loseGuardian } from './guardianPair.ts';
 export const loseGuardianOf = (daemon: TestDaemon, scopeId: string): Promise<void> =>
   loseGuardian(startReceipt(daemon.scopeDir(scopeId))!.guardian);
 
+interface Losing {
+  /** What a run beside it does. */
+  readonly beside?: string;
+  /** What its root does first. */
+  readonly first?: string;
+}
+
 /** A run whose guardian was lost; its root still runs, and has written a file. */
-export async function lostRun(daemon: TestDaemon, { beside }: { readonly beside?: string } = {}) {
+export async function lostRun(daemon: TestDaemon, { beside, first = ':' }: Losing = {}) {
   const { goalId, generationId, path } = await daemon.goal();
   const other = beside === undefined ? undefined : await daemon.exec(goalId, beside);
   const turn = turns(daemon.home.dir);
-  const script = `echo work > written; echo $$ > "${turn.paths[0]}"; exec sleep 600`;
+  const script = `${first}; echo work > written; echo $$ > "${turn.paths[0]}"; exec sleep 600`;
   const { runId, scopeId } = await daemon.exec(goalId, script);
   await turn.ready();
   const { guardian, workload } = startReceipt(daemon.scopeDir(scopeId))!;

@@ -68,7 +68,7 @@ function refused(scopeId: string, blockers: Awaited<ReturnType<typeof assumption
     code: 'recover_refused',
     message: `the end of ${scopeId} cannot be assumed: ${blockers[0]!.detail}${blockers.length > 1 ? ` (and ${blockers.length - 1} more)` : ''}`,
     exitCode: 13,
-    next: ['custody processes', 'custody doctor'],
+    next: ['custody processes --all', 'custody doctor'],
     details: { scopeId, blockers },
   });
 }

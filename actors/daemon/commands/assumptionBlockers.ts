@@ -8,6 +8,7 @@ import { type Recorded, recordedProcesses } from '../../observe/recorded.ts';
 import { everyActor, intact } from '../../runtime/actorAccess.ts';
 import { lastResort } from '../../runtime/lastResort.ts';
 import type { DaemonContext } from '../context.ts';
+import { lookAround } from './census.ts';
 
 /** One recorded process, and what a look at it showed just now. */
 export interface Seen {
@@ -24,6 +25,7 @@ export interface AssumptionBlocker {
     | 'already_assumed'
     | 'guardian_answers'
     | 'process_alive'
+    | 'process_found'
     | 'generation_in_use'
     | 'not_controller';
   readonly detail: string;
@@ -45,7 +47,13 @@ export async function assumptionBlockers(
   seen: readonly Seen[],
 ): Promise<readonly AssumptionBlocker[]> {
   const answering = await guardianBlockers(context, scope.context.scopeId);
-  return [...stateBlockers(scope), ...answering, ...processBlockers(seen), ...generationBlockers(context, scope)];
+  return [
+    ...stateBlockers(scope),
+    ...answering,
+    ...processBlockers(seen),
+    ...escapeeBlockers(context, scope, seen),
+    ...generationBlockers(context, scope),
+  ];
 }
 
 function stateBlockers(scope: ScopeSnapshot): readonly AssumptionBlocker[] {
@@ -96,6 +104,24 @@ const processBlockers = (seen: readonly Seen[]): readonly AssumptionBlocker[] =>
       pid,
       detail: `its ${who}, pid ${pid}, is alive (${reason})`,
     }));
+
+/** Nobody recorded these; but who bears its mark or stands in its worktree is not gone, whatever somebody answers for. */
+function escapeeBlockers(
+  context: DaemonContext,
+  { context: { scopeId, generationId } }: ScopeSnapshot,
+  seen: readonly Seen[],
+): readonly AssumptionBlocker[] {
+  const recorded = new Set(seen.map(({ pid }) => pid));
+  return lookAround(context)
+    .escapees.filter(({ pid }) => !recorded.has(pid))
+    .flatMap(({ pid, name = 'a process', ...found }) => {
+      const isMarked = found.scopeId === scopeId;
+      const standsThere = generationId !== null && found.generationId === generationId;
+      if (!isMarked && !standsThere) return [];
+      const how = isMarked ? `was started in ${scopeId}` : `stands in its worktree ${generationId}`;
+      return [{ code: 'process_found' as const, pid, detail: `${name}, pid ${pid}, is alive and ${how}` }];
+    });
+}
 
 /** Whoever else works in the worktree would lose the ground; and only who controls a worktree may move it. */
 function generationBlockers({ host }: DaemonContext, { context }: ScopeSnapshot): readonly AssumptionBlocker[] {

@@ -18,6 +18,12 @@ const scopeVariable = 'CUSTODY_SCOPE';
 const mostNamed = 256;
 
 export function censusOf(context: DaemonContext): CensusView {
+  const { escapees, ...census } = lookAround(context);
+  return { ...census, escapees: escapees.slice(0, mostNamed), escapeesTotal: escapees.length };
+}
+
+/** The same with everybody who was found. */
+export function lookAround(context: DaemonContext): Omit<CensusView, 'escapeesTotal'> {
   const infrastructure = infrastructureOf(context);
   const worktrees = worktreesOf(context);
   const survey = context.adapter.survey({
@@ -26,11 +32,9 @@ export function censusOf(context: DaemonContext): CensusView {
     directories: [...worktrees.keys()],
   });
   const ours = descendantsOf(survey.processes, [...infrastructure.map(({ pid }) => pid), ...guardiansOf(context)]);
-  const escapees = escapeesIn(context, survey, { ours, worktrees });
   return {
     infrastructure,
-    escapees: escapees.slice(0, mostNamed),
-    escapeesTotal: escapees.length,
+    escapees: escapeesIn(context, survey, { ours, worktrees }),
     looked: survey.looked,
     complete: missesOnly(survey.skipped, ours),
   };
