@@ -36,7 +36,7 @@ export function healthOf({ host, store, findings, storeFailure, workers, root }:
         ? []
         : [
             ...nestedResort(context?.parentScopeId, assessment),
-            'custody processes',
+            'custody processes --all',
             'custody doctor',
             ...lastResort(id, assessment),
           ],

@@ -44,7 +44,9 @@ async function inspect(invocation: Invocation, options: InspectOptions): Promise
   });
   const status = output.answer(answer, inspectLines, ({ url }) => [url]);
   const isWatched = process.stdout.isTTY === true && !output.json && !output.quiet;
-  if (options.open && isWatched && hasScreen(process.env)) await show(invocation, answer.data.url);
+  if (!options.open || !isWatched) return status;
+  if (hasScreen(process.env)) await show(invocation, answer.data.url);
+  else output.note('there is no screen here for a browser; open the address yourself, once');
   return status;
 }
 

@@ -16,8 +16,18 @@ export function verifyLines(report: VerifyReport, style: Style): readonly string
     line`${report.invariants.length} invariants, seed ${report.seed}`,
     ...mutantLines(mutants, style),
     ...violations.flatMap((violation) => violationLines(violation, style)),
-    violations.length === 0 ? style.green('no invariant is broken') : style.red(line`${violations.length} broken`),
+    violations.length === 0
+      ? style.green(line`no invariant is broken${cutShort(report.configurations)}`)
+      : style.red(line`${violations.length} broken`),
   ];
+}
+
+/** What was not looked at may be broken. */
+function cutShort(configurations: readonly ConfigurationVerdict[]): string {
+  const whole = configurations.filter(({ exhausted }) => exhausted).length;
+  return whole === configurations.length
+    ? ''
+    : ` as far as was looked; ${whole} of ${configurations.length} were explored whole`;
 }
 
 function configurationLines(verdict: ConfigurationVerdict, style: Style): readonly string[] {

@@ -40,6 +40,9 @@ export function differenceOf(before: Chart | null, after: Chart | null): Differe
     }
     return shown;
   });
+  // What a chart keeps in its context is drawn nowhere, and is a reason for another version all the same.
+  if (before !== null && after !== null && before.version !== after.version)
+    lines.push(`~ version (${before.version} → ${after.version})`);
   return { chart: { ...chart, root, transitions, calls: { ...before?.calls, ...after?.calls } }, changes, lines };
 }
 

@@ -56,6 +56,9 @@ function indexPage(): string {
     'events with their fields, who produces them and what makes a repeat recognisable, and the invariants. A drawing has a',
     'dashed box for each parallel region; what is written inside of a state is done without leaving it.',
     '',
+    'Ids such as OWN-06, JRN-05, C.11 or ruling 4 are those of the ownership contract from which the charts were made. Its text is',
+    'not in this repository; what is asked stands beside each id in other words.',
+    '',
     '`custody machines export` writes the charts for other tools, `custody diagrams diff REV` draws what has changed since',
     'a revision: it compares the program with the `*.chart.json` of that revision.',
   ].join('\n')}\n`;

@@ -55,7 +55,7 @@ describe('SHUT-01, SHUT-03: draining without stopping', () => {
       exitCode: 6,
       details: { settled: [other.scopeId], blocked: [lost.scopeId], unverified: [] },
       // Nothing is closed afterwards, so there is nothing to resume.
-      next: ['custody processes', `custody recover --assume-ended ${lost.scopeId} --because TEXT`],
+      next: ['custody processes --all', `custody recover --assume-ended ${lost.scopeId} --because TEXT`],
     });
     expect(await daemon.call('status', {})).toMatchObject({ lifecycle: 'serving', admission: 'open' });
   });

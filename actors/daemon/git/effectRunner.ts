@@ -81,7 +81,7 @@ async function over({ host, leaving }: Parts, scopeId: ScopeId): Promise<void> {
     code: 'ownership_unverified',
     message: `the guardian of scope ${scopeId} was lost: what it ran is not proved to be gone`,
     exitCode: 6,
-    next: ['custody processes', 'custody doctor', ...lastResort(scopeId, assessOwnership(scope))],
+    next: ['custody processes --all', 'custody doctor', ...lastResort(scopeId, assessOwnership(scope))],
     details: { scopeId },
   });
 }

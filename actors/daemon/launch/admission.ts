@@ -76,7 +76,7 @@ function assertNothingUnverified({ host }: Parts, goalId: string): void {
       code: 'ownership_unverified',
       message: `scope ${id} of this Goal is not proved to be gone: ${assessment.reason}`,
       exitCode: 6,
-      next: ['custody processes', 'custody doctor', ...lastResort(id, assessment)],
+      next: ['custody processes --all', 'custody doctor', ...lastResort(id, assessment)],
       details: { scopeId: id, reason: assessment.reason },
     });
   }

@@ -105,7 +105,7 @@ export function drainBlocked(
     message: `${what}: ${cause}${blocked.length === 0 ? '' : ' to be gone'}`,
     exitCode: 6,
     retryable: true,
-    next: ['custody processes', ...waysOut, ...lastResorts(context)],
+    next: ['custody processes --all', ...waysOut, ...lastResorts(context)],
     details: { settled, unverified, blocked, assumed },
   });
 }

@@ -110,7 +110,7 @@ const launch = launchOf('S1', 1);
 export const goalAndScope: Configuration<Forest> = {
   name: 'goal-and-scope',
   title: 'a Goal and what was launched for it here, when it is cancelled or superseded',
-  bounds: ['one scope of one Goal, at most four occurrences; no integration (goal-workflow has it)'],
+  bounds: ['one scope of one Goal, at most four occurrences; no integration (goal-integration has it)'],
   cast: [
     { id: 'G1', kind: 'goal', input: created },
     { id: 'S1', kind: 'executionScope', input: scopeRequested('S1', { goalId: 'G1', occurrence: 2 }) },

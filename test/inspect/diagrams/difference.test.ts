@@ -63,6 +63,10 @@ describe('the difference of two charts', () => {
     }
   });
 
+  it('is another version where only what the machine keeps has changed', () => {
+    expect(differenceOf(before, { ...before, version: before.version + 1 }).lines).toEqual(['~ version (1 → 2)']);
+  });
+
   it('is everything where a machine is new, or gone', () => {
     const count = statesOf(before.root).length + before.transitions.length;
     expect(differenceOf(null, before).lines.every((line) => line.startsWith('+'))).toBe(true);
