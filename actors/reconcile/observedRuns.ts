@@ -102,9 +102,10 @@ export function processDrafts(
   { identity, sample }: Observed,
 ): Draft[] {
   const run = intact(host, 'run', runId);
-  if (run === undefined || run === 'corrupt' || !run.matches({ lifecycle: 'bound' })) return [];
+  if (run === undefined || run === 'corrupt') return [];
   const last = run.context.lastObservation;
   if (last?.result === sample.result && last.reason === sample.reason) return [];
+  if (!run.matches({ lifecycle: 'bound' })) return [];
   const payload = processFacts(identity, sample, run.context.identityVersion);
   return [draft('process.observed', { to: ['run', runId], payload, by, eventId: nextId(`obs:${runId}`) })];
 }

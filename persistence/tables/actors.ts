@@ -192,14 +192,24 @@ const hasSameTraits = (a: ActorTraits, b: ActorTraits): boolean =>
 
 function list(prepare: Prepare, kind: string, filter: ActorFilter): readonly ActorSummary[] {
   const { compare, order, after } = direction(filter);
-  const sql = `SELECT actor AS key, kind, id, version, settled, released FROM actors
+  const sql = `SELECT ${summaryColumns} FROM actors a
     WHERE kind = ?${conditions(filter)} AND actor ${compare} ? ORDER BY actor ${order} LIMIT ?`;
-  return (prepare(sql).all(kind, after, limitOf(filter)) as RawRow[]).map((raw) => ({
-    ...raw,
-    settled: raw.settled === 1,
-    released: raw.released === 1,
-  }));
+  return summaries(kind, prepare(sql).raw().all(kind, after, limitOf(filter)));
 }
+
+/** Of `actors a`, for `summaries`. */
+export const summaryColumns = 'a.actor, a.id, a.version, a.settled, a.released';
+
+/** Out of rows without names of columns: whole lists are read again and again, and an object for each row costs the most. */
+export const summaries = (kind: string, rows: readonly unknown[]): ActorSummary[] =>
+  (rows as ReadonlyArray<[number, string, number, number, number]>).map(([key, id, version, settled, released]) => ({
+    key,
+    kind,
+    id,
+    version,
+    settled: settled === 1,
+    released: released === 1,
+  }));
 
 /** Constants in the text, not parameters: only then may SQLite use the partial indexes. */
 function conditions({ settled, released }: Pick<ActorFilter, 'settled' | 'released'>): string {

@@ -2,7 +2,7 @@
 import type { Connection } from '../connection.ts';
 import { direction, limitOf } from '../paging.ts';
 import { statementCache } from '../statements.ts';
-import type { ActorFilter, ActorSummary } from './actors.ts';
+import { type ActorFilter, type ActorSummary, summaries, summaryColumns } from './actors.ts';
 
 export interface Link {
   readonly kind: string;
@@ -49,15 +49,10 @@ export function createLinksTable(connection: Connection): LinksTable {
       const flags = (['settled', 'released'] as const)
         .filter((flag) => filter[flag] !== undefined)
         .map((flag) => ` AND a.${flag} = ${filter[flag] ? 1 : 0}`);
-      const sql = `SELECT a.actor AS key, a.kind, a.id, a.version, a.settled, a.released
+      const sql = `SELECT ${summaryColumns}
         FROM links l CROSS JOIN actors a USING (actor) WHERE l.kind = ? AND l.name = ? AND l.value = ?${flags.join('')}
         AND l.actor ${compare} ? ORDER BY l.actor ${order} LIMIT ?`;
-      type Raw = Omit<ActorSummary, 'settled' | 'released'> & { settled: number; released: number };
-      return (prepare(sql).all(kind, name, value, after, limitOf(filter)) as Raw[]).map((raw) => ({
-        ...raw,
-        settled: raw.settled === 1,
-        released: raw.released === 1,
-      }));
+      return summaries(kind, prepare(sql).raw().all(kind, name, value, after, limitOf(filter)));
     },
   };
 }
