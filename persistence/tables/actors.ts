@@ -54,6 +54,8 @@ export interface ActorsTable {
   /** The row as it is, for the full check: `intact` tells whether its digest matches. */
   inspect(after: number, limit: number): ReadonlyArray<ActorRow & { readonly intact: boolean }>;
   keyOf(address: ActorAddress): number | undefined;
+  /** Row key → id. */
+  idsOf(keys: readonly number[]): ReadonlyArray<readonly [key: number, id: string]>;
   /** The newest key; 0 while there is no actor. */
   lastKey(): number;
   /** The row of a version of a chart; made where there is none. */
@@ -117,6 +119,7 @@ export function createActorsTable(connection: Connection): ActorsTable {
     ON a.kind = ? AND a.id = wanted.value JOIN definitions d USING (definition)`);
   const inspect = prepare(`${from} WHERE a.actor > ? ORDER BY a.actor LIMIT ?`);
   const keyOf = prepare('SELECT actor FROM actors WHERE kind = ? AND id = ?').pluck();
+  const idsOf = prepare('SELECT actor, id FROM actors WHERE actor IN (SELECT value FROM json_each(?))').raw();
   const lastKey = prepare('SELECT coalesce(max(actor), 0) FROM actors').pluck();
   const findDefinition = prepare(
     'SELECT definition FROM definitions WHERE kind = ? AND version = ? AND structural_hash = ?',
@@ -130,7 +133,6 @@ export function createActorsTable(connection: Connection): ActorsTable {
   const update =
     prepare(`UPDATE actors SET definition = ?, version = ?, settled = ?, released = ?, snapshot = ?, digest = ?
     WHERE actor = ? AND version = ?`);
-
   const advance = prepare('UPDATE actors SET version = ?, snapshot = ?, digest = ? WHERE actor = ? AND version = ?');
 
   function definitionKey({ kind, definitionVersion, structuralHash }: Chart): number {
@@ -151,6 +153,7 @@ export function createActorsTable(connection: Connection): ActorsTable {
     readMany: (kind, ids) => (readMany.all(JSON.stringify(ids), kind) as RawRow[]).map(rowOf),
     inspect: (after, limit) => (inspect.all(after, limit) as RawRow[]).map(rowOf),
     keyOf: ({ kind, id }) => keyOf.get(kind, id) as number | undefined,
+    idsOf: (keys) => idsOf.all(JSON.stringify(keys)) as Array<[number, string]>,
     lastKey: () => lastKey.get() as number,
     definitionKey,
     insert(row, keys) {
