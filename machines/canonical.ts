@@ -2,7 +2,7 @@
  * One spelling per value (K8): object keys sorted, nothing undefined. Digests and comparisons use it, because the key
  * order of a parallel state value follows the order of transitions.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -44,9 +44,7 @@ function isPlain(value: object): boolean {
 }
 
 /** Lowercase hex SHA-256 of UTF-8 text. */
-export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
+export const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
 export const canonicalDigest = (value: unknown): string => sha256(canonicalJson(value));
 

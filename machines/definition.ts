@@ -35,7 +35,7 @@ export interface ActorDefinition<Snapshot extends AnyMachineSnapshot = AnyMachin
 export function linksOf(
   candidates: Readonly<Record<string, string | null | undefined>>,
 ): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(candidates).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
+  const links: Record<string, string> = {};
+  for (const [name, value] of Object.entries(candidates)) if (typeof value === 'string') links[name] = value;
+  return links;
 }

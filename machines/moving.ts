@@ -5,9 +5,8 @@
  * a test holds both to the same answer in every situation of every chart.
  */
 import type { AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition } from 'xstate';
-import type { MachineEvent } from './events/envelope.ts';
 import { isEnteredSilently, nodesOf, standsAlone } from './silent.ts';
-import { assignedBy, isEventlessChart } from './staying.ts';
+import { assignedBy, type Chosen } from './staying.ts';
 
 /** By transition, and by the states that it left. A chart has few of either. */
 const learned = new WeakMap<AnyTransitionDefinition, Map<string, AnyMachineSnapshot>>();
@@ -17,39 +16,31 @@ const statesOf = ({ value }: AnyMachineSnapshot): string => JSON.stringify(value
 /** The next snapshot, or undefined where XState has to work it out. */
 export function move(
   machine: AnyStateMachine,
-  snapshot: AnyMachineSnapshot,
-  event: MachineEvent,
+  { snapshot, event, transitions }: Chosen,
 ): AnyMachineSnapshot | undefined {
-  const transition = onlyTransition(machine, snapshot, event);
+  const transition = only(transitions);
   const states = transition && learned.get(transition)?.get(statesOf(snapshot));
   const context = states && assignedBy(machine, transition, { context: snapshot.context, event });
   return context && ({ ...states, context } as AnyMachineSnapshot);
 }
 
-/** Learns from a step that XState has made; `before` is the snapshot that it was made from. */
+/** Learns from a step that XState has made; `after` is the snapshot that it led to. */
 export function learnMove(
   machine: AnyStateMachine,
-  before: AnyMachineSnapshot,
-  { event, after }: { readonly event: MachineEvent; readonly after: AnyMachineSnapshot },
+  { snapshot: before, event, transitions }: Chosen,
+  after: AnyMachineSnapshot,
 ): void {
-  if (after.status !== 'active' || !isSilent(before) || !isSilent(after)) return;
-  const transition = onlyTransition(machine, before, event);
+  const transition = only(transitions);
   if (transition?.target === undefined) return;
+  if (after.status !== 'active' || !isSilent(before) || !isSilent(after)) return;
   if (assignedBy(machine, transition, { context: before.context, event }) === undefined) return;
   const known = learned.get(transition) ?? new Map<string, AnyMachineSnapshot>();
   known.set(statesOf(before), after);
   learned.set(transition, known);
 }
 
-function onlyTransition(
-  machine: AnyStateMachine,
-  snapshot: AnyMachineSnapshot,
-  event: MachineEvent,
-): AnyTransitionDefinition | undefined {
-  if (isEventlessChart(machine)) return undefined;
-  const transitions = machine.getTransitionData(snapshot, event);
-  return transitions.length === 1 ? transitions[0] : undefined;
-}
+const only = (transitions: readonly AnyTransitionDefinition[]): AnyTransitionDefinition | undefined =>
+  transitions.length === 1 ? transitions[0] : undefined;
 
 /** Nothing is done on the way into or out of its states, nothing runs in them, and none of them is remembered or final. */
 const isSilent = (snapshot: AnyMachineSnapshot): boolean =>

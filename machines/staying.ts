@@ -6,14 +6,29 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import type { MachineEvent } from './events/envelope.ts';
 
-/** The next snapshot, the given one where nothing takes the event, or undefined where XState has to work it out. */
-export function stay(
+/** A step that may be made without XState: what the chart does with an event, as it stands. */
+export interface Chosen {
+  readonly snapshot: AnyMachineSnapshot;
+  readonly event: MachineEvent;
+  /** Their guards have answered yes. */
+  readonly transitions: readonly AnyTransitionDefinition[];
+}
+
+/** Asks every guard once, for all who have a way to make the step. Undefined for a chart whose steps only XState makes. */
+export function choose(
   machine: AnyStateMachine,
   snapshot: AnyMachineSnapshot,
   event: MachineEvent,
-): AnyMachineSnapshot | undefined {
+): Chosen | undefined {
   if (isEventlessChart(machine)) return undefined;
-  const transitions = machine.getTransitionData(snapshot, event);
+  return { snapshot, event, transitions: machine.getTransitionData(snapshot, event) };
+}
+
+/** The next snapshot, the given one where nothing takes the event, or undefined where XState has to work it out. */
+export function stay(
+  machine: AnyStateMachine,
+  { snapshot, event, transitions }: Chosen,
+): AnyMachineSnapshot | undefined {
   let context: object = snapshot.context;
   for (const transition of transitions) {
     const next = transition.target === undefined ? assignedBy(machine, transition, { context, event }) : undefined;

@@ -11,7 +11,7 @@ import { type Effect, type EffectType, isEffectType } from './effects.ts';
 import type { MachineEvent } from './events/envelope.ts';
 import { learnMove, move } from './moving.ts';
 import { begin, learnBeginning } from './starting.ts';
-import { stay } from './staying.ts';
+import { choose, stay } from './staying.ts';
 
 export interface StepResult {
   readonly snapshot: AnyMachineSnapshot;
@@ -72,25 +72,15 @@ export function start(machine: AnyStateMachine, input: unknown): Pick<StepResult
  */
 export function step(machine: AnyStateMachine, snapshot: AnyMachineSnapshot, event: MachineEvent): StepResult {
   if (snapshot.status !== 'active') throw new SnapshotError('snapshot_not_active', `status is ${snapshot.status}`);
-  const quick = stay(machine, snapshot, event) ?? move(machine, snapshot, event);
-  const [next, effects] = quick ? [quick, []] : whole(machine, snapshot, event);
+  const chosen = choose(machine, snapshot, event);
+  const quick = chosen && (stay(machine, chosen) ?? move(machine, chosen));
+  const [next, effects] = quick ? [quick, []] : gathering(() => machine.transition(snapshot, event, inertScope));
+  if (quick === undefined && chosen !== undefined && effects.length === 0) learnMove(machine, chosen, next);
   // A matched transition that only names effects returns the same reference as well.
   if (next === snapshot && effects.length === 0) return { snapshot, effects, change: 'unmatched' };
   if (next.status === 'error')
     throw next.error instanceof Error ? next.error : new SnapshotError('snapshot_invalid', 'the step failed');
   return { snapshot: next, effects, change: effects.length > 0 || isDifferent(snapshot, next) ? 'changed' : 'noop' };
-}
-
-/** The step as XState makes it. */
-function whole(
-  machine: AnyStateMachine,
-  snapshot: AnyMachineSnapshot,
-  event: MachineEvent,
-): readonly [AnyMachineSnapshot, readonly Effect[]] {
-  const step = gathering(() => machine.transition(snapshot, event, inertScope) as AnyMachineSnapshot);
-  const [after, effects] = step;
-  if (after !== snapshot && effects.length === 0) learnMove(machine, snapshot, { event, after });
-  return step;
 }
 
 /** An assignment keeps the fields that it does not name, so hardly anything has to be compared. */

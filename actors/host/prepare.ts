@@ -62,7 +62,7 @@ export function prepare(draft: Draft, at: Moment, how: Preparation): Prepared | 
   if (!verdict.success) return invalid(draft, fieldsOf(verdict, 'payload'));
   const payload = verdict.data as HostedEnvelope['payload'];
   const payloadText = canonicalJson(payload);
-  if (Buffer.byteLength(payloadText) > how.payloadBytes) {
+  if (isLonger(payloadText, how.payloadBytes)) {
     return invalid(draft, [`payload: over ${how.payloadBytes} bytes`]);
   }
   const { producer, expectedVersion, causationId } = frame.data;
@@ -78,6 +78,9 @@ export function prepare(draft: Draft, at: Moment, how: Preparation): Prepared | 
     creates: entry.creates,
   };
 }
+
+/** A UTF-16 unit takes at most three bytes, so hardly any text has to be counted. */
+const isLonger = (text: string, bytes: number): boolean => text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
 
 /** Over the canonical JSON of the list of its parts. */
 function digestOf(type: string, payloadText: string, basis: Basis | undefined): string {

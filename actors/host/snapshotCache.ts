@@ -19,26 +19,39 @@ export interface SnapshotCache {
   readonly size: number;
 }
 
+interface Entry {
+  loaded: Loaded;
+  /** Which of all moves to the end it was; one that was among the newest stays where it is, because moving costs the most. */
+  movedAt: number;
+}
+
 export function createSnapshotCache(limit: number): SnapshotCache {
-  // A Map keeps insertion order, so the first key is the least recently used one.
-  const entries = new Map<string, Loaded>();
+  // A Map keeps insertion order, so the first key is the least recently moved one.
+  const entries = new Map<string, Entry>();
   const absent = new Set<string>();
+  const isNew = ({ movedAt }: Entry) => moves - movedAt < limit / 4;
+  let moves = 0;
+
+  function toTheEnd(key: string, loaded: Loaded): void {
+    moves += 1;
+    entries.delete(key);
+    entries.set(key, { loaded, movedAt: moves });
+  }
+
   return {
     get(address) {
       const key = addressKey(address);
       const found = entries.get(key);
-      if (found !== undefined) {
-        entries.delete(key);
-        entries.set(key, found);
-      }
-      return found;
+      if (found !== undefined && !isNew(found)) toTheEnd(key, found.loaded);
+      return found?.loaded;
     },
     isAbsent: (address) => absent.has(addressKey(address)),
     set(loaded) {
       const key = addressKey(loaded);
       absent.delete(key);
-      entries.delete(key);
-      entries.set(key, loaded);
+      const known = entries.get(key);
+      if (known !== undefined && isNew(known)) known.loaded = loaded;
+      else toTheEnd(key, loaded);
       if (entries.size > limit) entries.delete(oldestOf(entries.keys()));
     },
     setAbsent(address) {

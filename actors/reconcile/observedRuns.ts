@@ -52,19 +52,21 @@ export function createObservedRuns(parts: ObservedRunsParts): ObservedRuns {
   const { host, store } = parts;
   const nextId = createSequence(store);
   const rows = new FreshnessRows(parts);
+  const ids = new RunIds(store);
   let paused = 0;
 
   function due(cursor: string | null, limit: number): readonly DueProcess[] {
     const found: DueProcess[] = [];
+    if (cursor === null) ids.forget();
     let after = cursor === null ? 0 : rowOf(cursor);
     while (found.length < limit) {
-      const page = host.list('run', { link: { name: dueLink, value: 'observe' }, after, limit: limit - found.length });
-      const pausing = rows.pausing(page.map(({ key }) => key));
-      paused += pausing.size;
-      for (const { key, id } of page) if (!pausing.has(key)) found.push(...dueOf(key, id));
+      const page = store.links.keysOf({ kind: 'run', name: dueLink, value: 'observe' }, after, limit - found.length);
       const last = page.at(-1);
       if (last === undefined) break;
-      after = last.key;
+      const pausing = rows.pausing(page);
+      paused += pausing.size;
+      for (const [key, id] of ids.of(page)) if (!pausing.has(key)) found.push(...dueOf(key, id));
+      after = last;
     }
     return found;
   }
@@ -102,9 +104,10 @@ export function processDrafts(
   { identity, sample }: Observed,
 ): Draft[] {
   const run = intact(host, 'run', runId);
-  if (run === undefined || run === 'corrupt' || !run.matches({ lifecycle: 'bound' })) return [];
+  if (run === undefined || run === 'corrupt') return [];
   const last = run.context.lastObservation;
   if (last?.result === sample.result && last.reason === sample.reason) return [];
+  if (!run.matches({ lifecycle: 'bound' })) return [];
   const payload = processFacts(identity, sample, run.context.identityVersion);
   return [draft('process.observed', { to: ['run', runId], payload, by, eventId: nextId(`obs:${runId}`) })];
 }
@@ -112,6 +115,41 @@ export function processDrafts(
 /** Times of another boot mean nothing: then it is asked at once (TIME-03). */
 const isPausing = (row: Freshness | undefined, clock: Clock): boolean =>
   row !== undefined && row.retryMonoMs !== null && row.bootId === clock.bootId() && row.retryMonoMs > clock.monoMs();
+
+/**
+ * Which run has which row, asked for once and not at every pass: most of them are due again, and reading a thousand rows
+ * costs as much as reading fifty processes. A row key is never given to another run.
+ */
+class RunIds {
+  readonly #store: Pick<Store, 'actors'>;
+  #known = new Map<number, string>();
+  /** Of the round before. */
+  #before = new Map<number, string>();
+
+  constructor(store: Pick<Store, 'actors'>) {
+    this.#store = store;
+  }
+
+  /** At the beginning of a round over all of them: whoever was due neither in it nor in the one before is forgotten. */
+  forget(): void {
+    this.#before = this.#known;
+    this.#known = new Map();
+  }
+
+  of(keys: readonly number[]): Array<readonly [key: number, id: string]> {
+    const unknown: number[] = [];
+    for (const key of keys) {
+      const id = this.#known.get(key) ?? this.#before.get(key);
+      if (id === undefined) unknown.push(key);
+      else this.#known.set(key, id);
+    }
+    if (unknown.length > 0) for (const [key, id] of this.#store.actors.idsOf(unknown)) this.#known.set(key, id);
+    return keys.flatMap((key) => {
+      const id = this.#known.get(key);
+      return id === undefined ? [] : [[key, id] as const];
+    });
+  }
+}
 
 /** What was seen last of each process, kept back until it is worth a commit. */
 class FreshnessRows {

@@ -2,10 +2,8 @@
  * Observe mode from end to end: a pass over runs that are due, and notes taken in, each beside the least that anybody
  * could do: `npm run bench -- reconcile [PROCESSES] [ROUNDS] [pass|intake]`.
  *
- * Neither bound is reached. Of the time of a new run's note, SQLite has two fifths, which plain rows have as well; preparing
- * the event (validation, spelling, digest, envelope) has nearly a quarter, collecting garbage a tenth, digests a twentieth,
- * its id and the look for the run three hundredths, the chart's first snapshot less than one. A pass has the lane, a page of
- * links and of pauses for every 64 runs, and one commit with a row for each run beside the loop.
+ * Neither bound is reached for certain, and what limits them stands in docs/notes.md, with the parts that were measured: of
+ * a note everything besides SQLite, which has no single part that is large; of a pass the row that is written for each run.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -54,6 +54,8 @@ export interface ActorsTable {
   /** The row as it is, for the full check: `intact` tells whether its digest matches. */
   inspect(after: number, limit: number): ReadonlyArray<ActorRow & { readonly intact: boolean }>;
   keyOf(address: ActorAddress): number | undefined;
+  /** Row key → id. */
+  idsOf(keys: readonly number[]): ReadonlyArray<readonly [key: number, id: string]>;
   /** The newest key; 0 while there is no actor. */
   lastKey(): number;
   /** The row of a version of a chart; made where there is none. */
@@ -117,6 +119,7 @@ export function createActorsTable(connection: Connection): ActorsTable {
     ON a.kind = ? AND a.id = wanted.value JOIN definitions d USING (definition)`);
   const inspect = prepare(`${from} WHERE a.actor > ? ORDER BY a.actor LIMIT ?`);
   const keyOf = prepare('SELECT actor FROM actors WHERE kind = ? AND id = ?').pluck();
+  const idsOf = prepare('SELECT actor, id FROM actors WHERE actor IN (SELECT value FROM json_each(?))').raw();
   const lastKey = prepare('SELECT coalesce(max(actor), 0) FROM actors').pluck();
   const findDefinition = prepare(
     'SELECT definition FROM definitions WHERE kind = ? AND version = ? AND structural_hash = ?',
@@ -130,7 +133,6 @@ export function createActorsTable(connection: Connection): ActorsTable {
   const update =
     prepare(`UPDATE actors SET definition = ?, version = ?, settled = ?, released = ?, snapshot = ?, digest = ?
     WHERE actor = ? AND version = ?`);
-
   const advance = prepare('UPDATE actors SET version = ?, snapshot = ?, digest = ? WHERE actor = ? AND version = ?');
 
   function definitionKey({ kind, definitionVersion, structuralHash }: Chart): number {
@@ -151,6 +153,7 @@ export function createActorsTable(connection: Connection): ActorsTable {
     readMany: (kind, ids) => (readMany.all(JSON.stringify(ids), kind) as RawRow[]).map(rowOf),
     inspect: (after, limit) => (inspect.all(after, limit) as RawRow[]).map(rowOf),
     keyOf: ({ kind, id }) => keyOf.get(kind, id) as number | undefined,
+    idsOf: (keys) => idsOf.all(JSON.stringify(keys)) as Array<[number, string]>,
     lastKey: () => lastKey.get() as number,
     definitionKey,
     insert(row, keys) {
@@ -192,14 +195,24 @@ const hasSameTraits = (a: ActorTraits, b: ActorTraits): boolean =>
 
 function list(prepare: Prepare, kind: string, filter: ActorFilter): readonly ActorSummary[] {
   const { compare, order, after } = direction(filter);
-  const sql = `SELECT actor AS key, kind, id, version, settled, released FROM actors
+  const sql = `SELECT ${summaryColumns} FROM actors a
     WHERE kind = ?${conditions(filter)} AND actor ${compare} ? ORDER BY actor ${order} LIMIT ?`;
-  return (prepare(sql).all(kind, after, limitOf(filter)) as RawRow[]).map((raw) => ({
-    ...raw,
-    settled: raw.settled === 1,
-    released: raw.released === 1,
-  }));
+  return summaries(kind, prepare(sql).raw().all(kind, after, limitOf(filter)));
 }
+
+/** Of `actors a`, for `summaries`. */
+export const summaryColumns = 'a.actor, a.id, a.version, a.settled, a.released';
+
+/** Out of rows without names of columns: whole lists are read again and again, and an object for each row costs the most. */
+export const summaries = (kind: string, rows: readonly unknown[]): ActorSummary[] =>
+  (rows as ReadonlyArray<[number, string, number, number, number]>).map(([key, id, version, settled, released]) => ({
+    key,
+    kind,
+    id,
+    version,
+    settled: settled === 1,
+    released: released === 1,
+  }));
 
 /** Constants in the text, not parameters: only then may SQLite use the partial indexes. */
 function conditions({ settled, released }: Pick<ActorFilter, 'settled' | 'released'>): string {

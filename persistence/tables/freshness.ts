@@ -3,7 +3,7 @@
  * observation is no event (RET-01). It also keeps when to ask again after an unknown, for passes of different processes.
  */
 import type { Connection } from '../connection.ts';
-import { rowDigest } from '../digest.ts';
+import { digestOfEach } from '../digest.ts';
 
 export interface Freshness {
   readonly result: 'alive' | 'ended' | 'unknown';
@@ -26,15 +26,15 @@ export interface FreshnessTable {
   put(actorKeys: readonly number[], row: Freshness): void;
 }
 
-const digestOf = (actorKey: number, row: Freshness): string => {
-  const { result, reason, bootId, monoMs, wallMs, failures, retryMonoMs } = row;
-  return rowDigest(actorKey, result, reason, bootId, monoMs, wallMs, failures, retryMonoMs);
-};
+/** By the key of the actor: many have the same row. */
+function digestsOf({ result, reason, bootId, monoMs, wallMs, failures, retryMonoMs }: Freshness) {
+  return digestOfEach(result, reason, bootId, monoMs, wallMs, failures, retryMonoMs);
+}
 
 type Kept = Freshness & { readonly digest: string };
 
 function intact(actorKey: number, { digest, ...row }: Kept): Freshness | undefined {
-  return digest === digestOf(actorKey, row) ? row : undefined;
+  return digest === digestsOf(row)(actorKey) ? row : undefined;
 }
 
 export function createFreshnessTable(connection: Connection): FreshnessTable {
@@ -43,7 +43,8 @@ export function createFreshnessTable(connection: Connection): FreshnessTable {
   const of = connection.prepare(`SELECT ${columns} FROM freshness WHERE actor = ?`);
   const pausing = connection.prepare(`SELECT actor AS key, ${columns} FROM freshness
     WHERE actor IN (SELECT value FROM json_each(?)) AND retry_mono_ms IS NOT NULL`);
-  const told = "(SELECT value ->> '$[0]' AS key, value ->> '$[1]' AS digest FROM json_each(?)) AS told";
+  // Names of fields are text.
+  const told = '(SELECT CAST(key AS INTEGER) AS key, value AS digest FROM json_each(?)) AS told';
   // A row that is written over is not asked again whether its actor exists, which costs more than the writing.
   const update = connection.prepare(`UPDATE freshness SET result = ?, reason = ?, boot_id = ?, mono_ms = ?, wall_ms = ?,
     failures = ?, retry_mono_ms = ?, digest = told.digest FROM ${told} WHERE actor = told.key`);
@@ -67,7 +68,8 @@ export function createFreshnessTable(connection: Connection): FreshnessTable {
     },
     put(actorKeys, row) {
       const { result, reason, bootId, monoMs, wallMs, failures, retryMonoMs } = row;
-      const keys = JSON.stringify(actorKeys.map((key) => [key, digestOf(key, row)]));
+      const digestOf = digestsOf(row);
+      const keys = JSON.stringify(Object.fromEntries(actorKeys.map((key) => [key, digestOf(key)])));
       const values = [result, reason, bootId, monoMs, wallMs, failures, retryMonoMs, keys];
       if (update.run(...values).changes < actorKeys.length) insert.run(...values);
     },

@@ -2,7 +2,7 @@
 import type { Connection } from '../connection.ts';
 import { direction, limitOf } from '../paging.ts';
 import { statementCache } from '../statements.ts';
-import type { ActorFilter, ActorSummary } from './actors.ts';
+import { type ActorFilter, type ActorSummary, summaries, summaryColumns } from './actors.ts';
 
 export interface Link {
   readonly kind: string;
@@ -19,6 +19,8 @@ export interface LinksTable {
   idsOf(link: Omit<Link, 'value'>, values: readonly string[]): ReadonlyMap<string, string>;
   /** Value → ids of all actors of that kind that carry it; a value that nobody carries is left out. */
   carriersOf(link: Omit<Link, 'value'>, values: readonly string[]): ReadonlyMap<string, readonly string[]>;
+  /** Row keys behind `after` of the actors that carry it, in order: for whoever knows most of them already. */
+  keysOf(link: Link, after: number, limit: number): readonly number[];
   /** Actors of `link.kind` that carry the link, paged by row key. */
   find(link: Link, filter?: ActorFilter): readonly ActorSummary[];
 }
@@ -28,6 +30,9 @@ export function createLinksTable(connection: Connection): LinksTable {
   const add = prepare('INSERT INTO links (kind, name, value, actor) VALUES (?, ?, ?, ?)');
   const remove = prepare('DELETE FROM links WHERE kind = ? AND name = ? AND value = ? AND actor = ?');
   const of = prepare('SELECT name, value FROM links WHERE actor = ?');
+  const keysOf = prepare(
+    'SELECT actor FROM links WHERE kind = ? AND name = ? AND value = ? AND actor > ? ORDER BY actor LIMIT ?',
+  ).pluck();
   const idsOf = prepare(`SELECT l.value, a.id FROM json_each(?) v CROSS JOIN links l
     ON l.kind = ? AND l.name = ? AND l.value = v.value JOIN actors a USING (actor)`);
 
@@ -44,20 +49,16 @@ export function createLinksTable(connection: Connection): LinksTable {
       }
       return carriers;
     },
+    keysOf: ({ kind, name, value }, after, limit) => keysOf.all(kind, name, value, after, limit) as number[],
     find({ kind, name, value }, filter = {}) {
       const { compare, order, after } = direction(filter);
       const flags = (['settled', 'released'] as const)
         .filter((flag) => filter[flag] !== undefined)
         .map((flag) => ` AND a.${flag} = ${filter[flag] ? 1 : 0}`);
-      const sql = `SELECT a.actor AS key, a.kind, a.id, a.version, a.settled, a.released
+      const sql = `SELECT ${summaryColumns}
         FROM links l CROSS JOIN actors a USING (actor) WHERE l.kind = ? AND l.name = ? AND l.value = ?${flags.join('')}
         AND l.actor ${compare} ? ORDER BY l.actor ${order} LIMIT ?`;
-      type Raw = Omit<ActorSummary, 'settled' | 'released'> & { settled: number; released: number };
-      return (prepare(sql).all(kind, name, value, after, limitOf(filter)) as Raw[]).map((raw) => ({
-        ...raw,
-        settled: raw.settled === 1,
-        released: raw.released === 1,
-      }));
+      return summaries(kind, prepare(sql).raw().all(kind, name, value, after, limitOf(filter)));
     },
   };
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { canonicalDigest } from '../../machines/canonical.ts';
 import {
   identityDigest,
   observationSchema,
@@ -39,6 +40,14 @@ describe('which process is meant (ID-01)', () => {
     expect(sameProcess(workload, { ...workload, ...bend })).toBe(false);
     expect(sameProcess({ ...workload, ...bend }, workload)).toBe(false);
     expect(identityDigest({ ...workload, ...bend })).not.toBe(identityDigest(workload));
+  });
+
+  it('is bound under the digest of its canonical form, whatever the order of its fields', () => {
+    const turned = Object.fromEntries(Object.entries(workload).reverse()) as typeof workload;
+    expect(identityDigest(turned)).toBe(canonicalDigest(workload));
+    expect(identityDigest({ ...workload, namespace: 'é"\\' })).toBe(
+      canonicalDigest({ ...workload, namespace: 'é"\\' }),
+    );
   });
 
   it('is the same one where an observer has no evidence of its own, or the user changed', () => {

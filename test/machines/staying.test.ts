@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { assign, setup, transition } from 'xstate';
 import { sameJson } from '../../machines/canonical.ts';
 import { move } from '../../machines/moving.ts';
-import { stay } from '../../machines/staying.ts';
+import { type Chosen, choose, stay } from '../../machines/staying.ts';
 import { start, step } from '../../machines/step.ts';
 import { contentOf } from './support/content.ts';
 import { walk } from './support/walk.ts';
@@ -23,9 +23,10 @@ describe.each([executionScopeTable, goalTable, ptySessionTable, runTable, worktr
       walk(table, {
         onStep({ snapshot, sample, configuration }) {
           const event = { ...sample.payload(snapshot.context as never), ...told(sample.type) };
-          const staying = stay(table.machine, snapshot, event);
+          const chosen = choose(table.machine, snapshot, event);
+          const staying = chosen && stay(table.machine, chosen);
           // The walk itself has led XState through it, and what it has learned there is asked for.
-          const next = staying ?? move(table.machine, snapshot, event);
+          const next = staying ?? (chosen && move(table.machine, chosen));
           if (next === undefined || next === snapshot) return false;
           if (staying === undefined) moved += 1;
           else stayed += 1;
@@ -72,21 +73,22 @@ const chart = setup({
 
 describe('a step that stays', () => {
   const { snapshot } = start(chart, undefined);
+  const stayed = (type: string) => stay(chart, choose(chart, snapshot, told(type)) as Chosen);
 
   it('runs assignments in order, each on what the one before it left', () => {
-    expect(stay(chart, snapshot, told('twice'))?.context).toEqual({ count: 2, note: 'fixed', word: 'twice' });
-    expect(stay(chart, snapshot, told('inline'))?.context).toEqual({ count: 10, note: '' });
+    expect(stayed('twice')?.context).toEqual({ count: 2, note: 'fixed', word: 'twice' });
+    expect(stayed('inline')?.context).toEqual({ count: 10, note: '' });
     expect(snapshot.context).toEqual({ count: 0, note: '' });
   });
 
   it.each(['given', 'mixed', 'again', 'moved'])('leaves to XState what does more than assign: %s', (type) => {
-    expect(stay(chart, snapshot, told(type))).toBeUndefined();
+    expect(stayed(type)).toBeUndefined();
     const [whole] = transition(chart, snapshot, told(type));
     expect(step(chart, snapshot, told(type)).snapshot.context).toEqual(whole.context);
   });
 
   it.each(['nothing', 'unlisted'])('is the very same snapshot where nothing is to be done: %s', (type) => {
-    expect(stay(chart, snapshot, told(type))).toBe(snapshot);
+    expect(stayed(type)).toBe(snapshot);
   });
 
   it('leaves everything to XState in a chart that a condition alone may move', () => {
@@ -104,7 +106,7 @@ describe('a step that stays', () => {
       },
     });
     const first = start(eager, undefined).snapshot;
-    expect(stay(eager, first, told('counted'))).toBeUndefined();
+    expect(choose(eager, first, told('counted'))).toBeUndefined();
     expect(step(eager, first, told('counted')).snapshot.value).toBe('over');
   });
 });

@@ -103,6 +103,12 @@ describe('links', () => {
     expect(found({ after: 2, limit: 2 })).toEqual(['R3', 'R4']);
     expect(found({ newestFirst: true, limit: 1 })).toEqual(['R5']);
     expect(store.links.of(1)).toEqual({ goalId: 'G1' });
+    expect(store.links.keysOf(link, 1, 2)).toEqual([2, 3]);
+    expect(store.links.keysOf({ ...link, value: 'G2' }, 0, 9)).toEqual([6]);
+    expect(store.actors.idsOf([6, 2, 99])).toEqual([
+      [2, 'R2'],
+      [6, 'R6'],
+    ]);
     const named = { kind: 'run', name: 'goalId' };
     expect([...store.links.idsOf(named, ['G2', 'Gnone'])]).toEqual([['G2', 'R6']]);
     expect(store.links.idsOf({ ...named, kind: 'goal' }, ['G2']).size).toBe(0);

@@ -3,7 +3,9 @@ import type { Clock } from '../../actors/observe/clock.ts';
 import type { Sample } from '../../actors/observe/sample.ts';
 import type { DueProcess } from '../../actors/observe/streams/observations.ts';
 import { createObservedRuns } from '../../actors/reconcile/observedRuns.ts';
+import { dueLink } from '../../machines/run.ts';
 import { bind, bootId, job, noting, testIntake } from '../ingest/support/notes.ts';
+import { asked } from '../persistence/support/reading.ts';
 
 const time = { monoMs: 1_000, bootId };
 const clock = {
@@ -55,4 +57,38 @@ it('OBS-04: an unknown pauses its own run, longer each time, also for whoever lo
   // Times of another boot mean nothing (TIME-03).
   time.bootId = 'b7b2a1f0-0000-4000-8000-000000000002';
   expect(pidsOf(looking().due(null, 10))).toEqual([5_000, 5_001, 5_002]);
+});
+
+it('OBS-12: asks once which run has which row, as long as it is due', async () => {
+  const { host, store, intake } = testIntake();
+  const note = noting();
+  const told = (names: readonly string[], from: number) =>
+    intake.take(names.map((run, at) => note(bind(run, { process: { ...job, pid: from + at } }))));
+  const runs = createObservedRuns({
+    ...{ host, store, clock },
+    ...{ retryFirstMs: 100, retryLongestMs: 150, freshnessRowMs: 1_000_000 },
+  });
+  /** The pids that are due in a round, and how often it asked for ids. */
+  const round = async () => {
+    const pids: number[] = [];
+    const { statements } = await asked(async () => {
+      pids.push(...runs.due(null, 10).map(({ request }) => request.identity.pid));
+    });
+    const ofIds = Object.entries(statements).filter(([sql]) => sql.startsWith('SELECT actor, id'));
+    return [pids, ofIds.reduce((sum, [, times]) => sum + times, 0)];
+  };
+  await told(['one', 'two'], 5_000);
+  expect(await round()).toEqual([[5_000, 5_001], 1]);
+  expect(await round()).toEqual([[5_000, 5_001], 0]);
+  await told(['three'], 5_002);
+  expect(await round()).toEqual([[5_000, 5_001, 5_002], 1]);
+  const due = { kind: 'run', name: dueLink, value: 'observe' };
+  const [first] = store.links.keysOf(due, 0, 1);
+  store.write(() => store.links.remove(due, first!));
+  expect([await round(), await round()]).toEqual([
+    [[5_001, 5_002], 0],
+    [[5_001, 5_002], 0],
+  ]);
+  store.write(() => store.links.add(due, first!));
+  expect(await round()).toEqual([[5_000, 5_001, 5_002], 1]);
 });

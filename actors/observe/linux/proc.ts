@@ -42,11 +42,11 @@ class SynchronousReader implements ProcReader {
     this.reads += 1;
     const fd = openSync(path, 'r');
     try {
-      const parts: Buffer[] = [];
+      let text = '';
       for (;;) {
         const length = readSync(fd, this.#chunk, 0, this.#chunk.length, null);
-        if (length === 0) return Buffer.concat(parts).toString('latin1');
-        parts.push(Buffer.from(this.#chunk.subarray(0, length)));
+        if (length === 0) return text;
+        text += this.#chunk.toString('latin1', 0, length);
       }
     } finally {
       closeSync(fd);
