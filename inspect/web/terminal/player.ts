@@ -17,6 +17,9 @@ export class Player {
   readonly speed = signal(1);
   readonly skipPauses = signal(true);
   #next = 0;
+  /** Instant that the screen was given last; negative where it was given none. */
+  #shownMs = -1;
+  #isShowing = false;
   #frame = 0;
   #before = 0;
 
@@ -60,13 +63,26 @@ export class Player {
   /** Shows the instant; goes on playing where it did. */
   seek(timeMs: number): void {
     const target = Math.min(this.durationMs, Math.max(0, timeMs));
-    if (target < this.#time.peek()) this.#begin();
-    this.#write(target);
     this.#time.value = target;
+    void this.#show();
   }
 
   dispose(): void {
     this.pause();
+  }
+
+  /** One instant after the other: what somebody has dragged past while the screen took the last one is left out. */
+  async #show(): Promise<void> {
+    if (this.#isShowing) return;
+    this.#isShowing = true;
+    while (this.#shownMs !== this.#time.peek()) {
+      const target = this.#time.peek();
+      if (target < this.#shownMs) this.#begin();
+      this.#write(target);
+      this.#shownMs = target;
+      await this.#screen.settled();
+    }
+    this.#isShowing = false;
   }
 
   #begin(): void {
