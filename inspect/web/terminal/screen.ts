@@ -46,7 +46,7 @@ export class Screen {
     return new Promise((resolve) => this.#terminal.write('', resolve));
   }
 
-  /** RIS (ECMA-48): also whatever was begun and not ended, such as half a letter, is gone. */
+  /** RIS, the full reset of terminals: also whatever was begun and not ended, such as half a letter, is gone. */
   clear(): void {
     this.#terminal.write(Uint8Array.of(0x1b, 0x63));
   }
