@@ -55,8 +55,9 @@ export class Playback {
     return 'offset' in at ? at.offset < this.#offset : at.timeMs * 1_000 < this.#shownUs;
   }
 
-  async to(at: Instant): Promise<void> {
-    for (;;) {
+  /** Stays between two pieces of output where `signal` says so, and goes on from there. */
+  async to(at: Instant, signal?: AbortSignal): Promise<void> {
+    while (!signal?.aborted) {
       this.#pending ??= (await this.#moments.next()).value ?? undefined;
       const moment = this.#pending;
       this.#isAtEnd = moment === undefined;
