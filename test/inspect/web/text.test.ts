@@ -1,8 +1,9 @@
 /** What the page decides without a browser. */
 import { describe, expect, it } from 'vitest';
 import { printable } from '../../../cli/print/escape.ts';
-import type { ActorRow, Message, Party } from '../../../inspect/server/contract.ts';
+import type { ActorRow, EventView, JournalAnswer, Message, Party } from '../../../inspect/server/contract.ts';
 import { differences } from '../../../inspect/web/actor/difference.ts';
+import { withNewest } from '../../../inspect/web/actor/heldJournal.ts';
 import { activeIn } from '../../../inspect/web/chart/placedChart.ts';
 import { selectRows } from '../../../inspect/web/fleet/selection.ts';
 import { lanesOfKinds, lanesOfParties } from '../../../inspect/web/sequence/lanes.ts';
@@ -154,4 +155,27 @@ it('says quantities shortly', () => {
   expect([duration(340), duration(61_000), duration(3_600_000)]).toEqual(['340 ms', '1 min 01 s', '1 h 00 min']);
   expect([playTime(61_000), playTime(3_661_000)]).toEqual(['1:01', '1:01:01']);
   expect([size(12), size(1_536)]).toEqual(['12 B', '1.5 KiB']);
+});
+
+describe('the journal of an actor, as it was read', () => {
+  const page = (from: number, to: number, before: number | null): JournalAnswer => ({
+    events: Array.from({ length: to - from + 1 }, (_, index) => ({ position: to - index }) as EventView),
+    before,
+  });
+  const positions = ({ events }: ReturnType<typeof withNewest>) => [...events.keys()].sort((a, b) => a - b);
+
+  it('grows where the newest events join on to what is known', () => {
+    const first = withNewest(undefined, page(11, 14, 11));
+    const grown = withNewest(first, page(13, 16, 13));
+    expect(positions(grown)).toEqual([11, 12, 13, 14, 15, 16]);
+    expect(grown.before).toBe(11);
+    expect(withNewest(grown, page(10, 17, null))).toMatchObject({ before: null });
+  });
+
+  it('has no hole where more was committed than the newest', () => {
+    const first = withNewest(undefined, page(11, 14, 11));
+    const beyond = withNewest(first, page(21, 24, 21));
+    expect(positions(beyond)).toEqual([21, 22, 23, 24]);
+    expect(beyond.before).toBe(21);
+  });
 });
