@@ -24,6 +24,7 @@ export class Playback {
   #atUs: number | null = null;
   /** Time of the last thing that was shown, which may have brought no bytes. */
   #shownUs = 0;
+  #missing: ScreenAt['missing'] = null;
   #isAtEnd = false;
   readonly #indexBytes: number;
 
@@ -68,6 +69,8 @@ export class Playback {
         const { cols, rows } = atLeastTwo(moment.cols, moment.rows);
         this.#terminal.resize(cols, rows);
       }
+      if (moment.kind === 'missing')
+        this.#missing = { bytes: (this.#missing?.bytes ?? 0) + moment.bytes, reason: moment.reason };
       if (moment.kind === 'bytes') await this.#show(moment, at);
     }
   }
@@ -97,6 +100,7 @@ export class Playback {
         visible: !innerOf(this.#terminal).coreService.isCursorHidden,
       },
       title: this.#title,
+      missing: this.#missing,
       base64: Buffer.from(painted).toString('base64'),
     };
   }

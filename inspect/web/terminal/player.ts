@@ -14,6 +14,7 @@ export class Player {
   readonly #recording: Recording;
   readonly #time = signal(0);
   readonly #playing = signal(false);
+  readonly #missing = signal('');
   readonly speed = signal(1);
   readonly skipPauses = signal(true);
   #next = 0;
@@ -31,6 +32,11 @@ export class Player {
 
   get timeMs(): ReadonlySignal<number> {
     return this.#time;
+  }
+
+  /** What is not there of the output up to here, as the recording says it last; empty for nothing. */
+  get missing(): ReadonlySignal<string> {
+    return this.#missing;
   }
 
   get playing(): ReadonlySignal<boolean> {
@@ -89,6 +95,7 @@ export class Player {
     this.#screen.clear();
     this.#screen.resize(this.#recording.cols, this.#recording.rows);
     this.#next = 0;
+    this.#missing.value = '';
   }
 
   /** Everything up to and including `until`; output between two changes of size goes in one piece. */
@@ -102,6 +109,7 @@ export class Player {
       const event = this.#recording.events[this.#next]!;
       if (event.timeMs > until) break;
       if (event.kind === 'output') output.push(event.data);
+      else if (event.kind === 'marker') this.#missing.value = event.data;
       else if (event.kind === 'resize') {
         flush();
         const [cols = 0, rows = 0] = event.data.split('x').map(Number);

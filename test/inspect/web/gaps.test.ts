@@ -69,3 +69,29 @@ it('says how much of a living terminal it was not shown, also when it has caught
   expect(await page.locator('.xterm-rows').textContent()).not.toContain('stale');
   expect(said.join('\n')).toMatch(/12.345 bytes were not shown: this viewer was too slow/);
 });
+
+it('says where in a recording output is missing, from there on', async () => {
+  const daemon = await testDaemon().start();
+  const { goalId } = await daemon.goal();
+  const { sessionId, runId } = await daemon.exec(goalId, 'echo words', { terminal: { cols: 40, rows: 5 } });
+  await daemon.proved(runId);
+  const watched = await browser.open();
+  const { page } = watched;
+  await enter(watched, await openInspector(daemon));
+  const lines = [
+    { version: 2, width: 40, height: 5 },
+    [0, 'o', 'a'],
+    [1, 'm', '5 bytes missing: dropped'],
+    [2, 'o', 'b'],
+  ];
+  await page.route('**/recording', (route) =>
+    route.fulfill({ body: lines.map((line) => `${JSON.stringify(line)}\n`).join('') }),
+  );
+  await goTo(page, `#/terminal/${sessionId}`);
+  const missing = page.locator('.player .terminal-missing');
+  await missing.getByText('5 bytes missing: dropped').waitFor();
+  await page.keyboard.press('Home');
+  await missing.waitFor({ state: 'detached' });
+  await page.keyboard.press('End');
+  await missing.waitFor();
+});
