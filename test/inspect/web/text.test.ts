@@ -11,7 +11,7 @@ import { parseRecording } from '../../../inspect/web/terminal/recording.ts';
 import { duration, playTime, size } from '../../../inspect/web/text/quantity.ts';
 import { toneOf } from '../../../inspect/web/text/tone.ts';
 import { inWords, stateInWords, visible, visibleLines } from '../../../inspect/web/text/visible.ts';
-import { placeIn, spanOf, ticksOf } from '../../../inspect/web/timeline/scale.ts';
+import { lastedMs, placeIn, spanOf, ticksOf } from '../../../inspect/web/timeline/scale.ts';
 
 const row = (id: string, rest: Partial<ActorRow> = {}): ActorRow => ({
   kind: 'run',
@@ -155,6 +155,13 @@ it('says quantities shortly', () => {
   expect([duration(340), duration(61_000), duration(3_600_000)]).toEqual(['340 ms', '1 min 01 s', '1 h 00 min']);
   expect([playTime(61_000), playTime(3_661_000)]).toEqual(['1:01', '1:01:01']);
   expect([size(12), size(1_536)]).toEqual(['12 B', '1.5 KiB']);
+});
+
+it('tells no length of what has ended before it began, because the clock was set back', () => {
+  const hour = { fromMs: 3_600_000, toMs: 7_200_000 };
+  expect(lastedMs([hour, { fromMs: 7_200_000, toMs: null }], 7_200_500)).toBe(3_600_500);
+  expect(lastedMs([hour, { fromMs: 7_200_000, toMs: 3_600_000 }], 9_000_000)).toBeNull();
+  expect(lastedMs([{ fromMs: 7_200_000, toMs: null }], 3_600_000)).toBeNull();
 });
 
 describe('the journal of an actor, as it was read', () => {
