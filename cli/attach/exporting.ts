@@ -10,6 +10,7 @@ import { line } from '../print/escape.ts';
 import { type ExportView, exportedLines } from '../print/sessions.ts';
 import { spaced } from '../print/words.ts';
 import { type FoundSession, lookUpSession } from '../sessionClient.ts';
+import { unwritable } from '../wholeFile.ts';
 import { placeOf, unreadable } from './storedSession.ts';
 
 export interface ExportFlags {
@@ -100,6 +101,3 @@ const cutShort = (cause: Error): OperatingError =>
     },
     cause,
   );
-
-const unwritable = (file: string, error: NodeJS.ErrnoException): OperatingError =>
-  usage(`--output ${file}: cannot be written (${error.code})`, ['--output FILE in a directory of yours']);

@@ -10,6 +10,7 @@ import { Invocation, localAnswer } from '../invocation.ts';
 import { line } from '../print/escape.ts';
 import { size } from '../print/quantity.ts';
 import { version } from '../version.ts';
+import { unwritable } from '../wholeFile.ts';
 
 interface Options {
   readonly output?: string;
@@ -39,7 +40,10 @@ async function report({ globals, places, output }: Invocation, options: Options)
     askedOf(new Invocation({ ...globals, autostart: false })),
     version,
   );
-  const bytes = await writeArchive(path, files, options.force ?? false);
+  const bytes = await writeArchive(path, files, options.force ?? false).catch((thrown: unknown) => {
+    const isOfSystem = !(thrown instanceof OperatingError) && (thrown as NodeJS.ErrnoException).code !== undefined;
+    throw isOfSystem ? unwritable(path, thrown as NodeJS.ErrnoException) : thrown;
+  });
   output.clearStatus();
   const inside = files.map(({ name, about }) => ({ name, about }));
   return output.answer(

@@ -1,5 +1,4 @@
 /** diagrams diff: what has changed in the charts since a revision, as a list and as pictures. No daemon is asked. */
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { OperatingError } from '../../actors/runtime/operatingError.ts';
@@ -10,6 +9,7 @@ import { example } from '../globalOptions.ts';
 import { type Invocation, localAnswer } from '../invocation.ts';
 import { line } from '../print/escape.ts';
 import type { Style } from '../print/style.ts';
+import { makeFolder, writeWhole } from '../wholeFile.ts';
 
 export function registerDiagrams(program: Command): void {
   const diagrams = program.command('diagrams').description('drawings of the charts');
@@ -33,6 +33,7 @@ interface ChangedMachine {
 async function diff({ output }: Invocation, options: { readonly output: string }, [revision = '']: readonly string[]) {
   const { chartsAt } = await import('../../inspect/diagrams/revision.ts');
   const charts = await chartsAt(revision, process.cwd());
+  if ('unreadable' in charts) throw notReadable(charts.unreadable, revision);
   if ('missing' in charts) throw notThere(charts.missing, revision);
   output.status('drawing');
   const machines = await drawn(charts.found, options.output);
@@ -52,15 +53,17 @@ async function drawn(found: Extract<Charts, { readonly commit: string }>['found'
   const present = new Map(
     Object.values(definitions).map((definition) => [definition.kind as string, chartOf(definition)]),
   );
+  const drawings = new Map<string, string>();
   const changed: ChangedMachine[] = [];
   for (const kind of new Set([...present.keys(), ...found.keys()])) {
     const { chart, changes, lines } = differenceOf(found.get(kind) ?? null, present.get(kind) ?? null);
     if (lines.length === 0) continue;
-    mkdirSync(folder, { recursive: true });
     const file = join(folder, `${kind}.diff.svg`);
-    writeFileSync(file, svgOf(await placeChart(chart), { changes, title: `What has changed in the chart of ${kind}` }));
+    drawings.set(file, svgOf(await placeChart(chart), { changes, title: `What has changed in the chart of ${kind}` }));
     changed.push({ kind, file, changes: lines });
   }
+  if (drawings.size > 0) makeFolder(folder);
+  for (const [file, drawing] of drawings) writeWhole(file, drawing);
   return changed;
 }
 
@@ -83,7 +86,7 @@ function differenceLines({ revision, commit, machines }: Told, style: Style): st
 function notThere(missing: Extract<Charts, { readonly missing: string }>['missing'], revision: string): OperatingError {
   switch (missing) {
     case 'revision':
-      return usage(`${revision} names no commit of this checkout`, ['git log --oneline']);
+      return usage(`${JSON.stringify(revision)} names no commit of this checkout`, ['git log --oneline']);
     case 'checkout':
       return usage('this directory is not in a git checkout', ['cd to a checkout of Custody']);
     case 'charts':
@@ -94,3 +97,6 @@ function notThere(missing: Extract<Charts, { readonly missing: string }>['missin
       return usage('git is not installed', ['install git']);
   }
 }
+
+const notReadable = (path: string, revision: string): OperatingError =>
+  usage(`${path} of ${revision} is no chart that this program can read`, ['name another revision']);

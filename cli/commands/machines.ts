@@ -1,5 +1,4 @@
 /** machines list|show|export: the charts that this program runs, in every form that other tools read. No daemon is asked. */
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument, type Command, Option } from 'commander';
 import type { FormatName } from '../../inspect/diagrams/formats.ts';
@@ -10,6 +9,7 @@ import { usage } from '../failure.ts';
 import { example } from '../globalOptions.ts';
 import { type Invocation, localAnswer } from '../invocation.ts';
 import { line } from '../print/escape.ts';
+import { isFolder, makeFolder, writeWhole } from '../wholeFile.ts';
 
 /** As in `actorKinds` and in the table of formats, which would load much to declare a command. A test holds them to those. */
 export const machineKinds = [
@@ -98,7 +98,7 @@ async function exportCharts({ output }: Invocation, options: ExportOptions, name
   }
   const files = fileNames(kinds, options.output, extension);
   written.forEach(({ text }, index) => {
-    writeFileSync(files[index] as string, text);
+    writeWhole(files[index] as string, text);
   });
   return output.answer(localAnswer('machines.export', { format: options.format, files }), () =>
     files.map((file) => line`wrote ${file}`),
@@ -107,12 +107,11 @@ async function exportCharts({ output }: Invocation, options: ExportOptions, name
 
 /** Several charts need a directory; one goes into a file unless the path is a directory already, or ends like one. */
 function fileNames(kinds: readonly ActorKind[], path: string, extension: string): readonly string[] {
-  const status = statSync(path, { throwIfNoEntry: false });
-  const isFolder = status?.isDirectory() ?? (kinds.length > 1 || path.endsWith('/'));
-  if (!isFolder && kinds.length > 1) {
+  const isInto = isFolder(path) ?? (kinds.length > 1 || path.endsWith('/'));
+  if (!isInto && kinds.length > 1) {
     throw usage(`${path} is a file, and ${kinds.length} charts need a directory`, ['--output DIR', 'name one KIND']);
   }
-  if (!isFolder) return [path];
-  mkdirSync(path, { recursive: true });
+  if (!isInto) return [path];
+  makeFolder(path);
   return kinds.map((kind) => join(path, `${kind}.${extension}`));
 }

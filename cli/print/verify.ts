@@ -64,16 +64,23 @@ function violationLines(
 }
 
 export function journalLines(report: JournalReport, style: Style): readonly string[] {
-  const { events, replayed, actors, unreplayable, commits, invariants, findings } = report;
+  const { events, replayed, actors, unreplayable, damaged, commits, invariants, findings } = report;
   return [
     line`${count(replayed)} of ${count(events)} events of ${count(actors)} actors were replayed, in ${count(commits)} commits`,
+    ...(damaged > 0 ? [style.red(line`${count(damaged)} rows are damaged (custody doctor)`)] : []),
     ...(unreplayable > 0
-      ? [line`${count(unreplayable)} belong to actors whose history is not whole, and were not judged`]
+      ? [line`${count(unreplayable)} belong to actors whose history is not whole here, and were not judged`]
       : []),
     line`${invariants.length} invariants`,
     ...findings.map(({ position, actor, type, invariant, detail }) =>
       style.red(line`${position} ${actor} ${type}: ${invariant}: ${detail}`),
     ),
-    findings.length === 0 ? style.green('no invariant is broken') : style.red(line`${findings.length} findings`),
+    judgement(report, style),
   ];
+}
+
+function judgement({ findings, replayed, unreplayable }: JournalReport, style: Style): string {
+  if (findings.length > 0) return style.red(line`${findings.length} findings`);
+  if (replayed === 0) return style.yellow('nothing was replayed, so nothing is known of the invariants');
+  return style.green(unreplayable > 0 ? 'no invariant is broken by what was replayed' : 'no invariant is broken');
 }

@@ -180,7 +180,7 @@ function addTerminals(get: Route, { daemon, beside, streams }: AppParts): void {
   get(routes.terminalScreen, async (context) => {
     const { id } = pathOf(context, schemas.id);
     const at = queryOf(context, schemas.instant);
-    return context.json(await screenAnswer(daemon, beside, { id, at }));
+    return context.json(await screenAnswer(daemon, beside, { id, at, signal: context.req.raw.signal }));
   });
   get(routes.terminalRecording, async (context) => {
     queryOf(context, schemas.nothing);
@@ -188,7 +188,12 @@ function addTerminals(get: Route, { daemon, beside, streams }: AppParts): void {
     context.header('content-type', 'application/x-asciicast');
     return stream(context, async (out) => {
       out.onAbort(() => void pieces.return(undefined));
-      for await (const piece of pieces) await out.write(piece);
+      try {
+        for await (const piece of pieces) await out.write(piece);
+      } catch {
+        // An answer that ended as others do would be taken for all of it.
+        context.env.outgoing.destroy();
+      }
     });
   });
   get(routes.terminalLive, async (context) => {

@@ -332,6 +332,8 @@ export interface ScreenAnswer {
   readonly lines: readonly string[];
   readonly cursor: { readonly x: number; readonly y: number; readonly visible: boolean };
   readonly title: string;
+  /** What was said before that instant and is not there any more, so that the screen may have been another; null for nothing. */
+  readonly missing: { readonly bytes: number; readonly reason: string } | null;
   /** The same screen as terminal bytes, with its colours. */
   readonly base64: string | null;
 }

@@ -25,6 +25,9 @@ const loopback = '127.0.0.1';
 /** What one browser opens, many times over. */
 const mostConnections = 256;
 
+/** As browsers say it in Host and Origin: the port of the scheme is left out (RFC 9110, 4.2.3). */
+export const authorityOf = (port: number): string => (port === 80 ? loopback : `${loopback}:${port}`);
+
 export interface InspectorPrograms {
   /** The files of the page. */
   readonly assets: URL;
@@ -36,7 +39,7 @@ export const createInspector = ({ assets, thread }: InspectorPrograms): Inspecto
   async listen(daemon, place) {
     const files = readAssets(fileURLToPath(assets));
     let port = place.tcpPort;
-    const own = () => `${loopback}:${port}`;
+    const own = () => authorityOf(port);
     const built = build(daemon, { assets: files, own, beside: new Beside(thread, daemon.clock) });
     const { server, close } = built;
     try {

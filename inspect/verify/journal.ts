@@ -1,7 +1,8 @@
 /**
  * A journal as it was really written, replayed through the shipped machines: each event once more does what it is recorded to
- * have done, and the invariants hold of what follows. Whatever cannot be replayed, because a checkpoint has removed its
- * beginning or a row is damaged, is counted and not judged.
+ * have done, and the invariants hold of what follows. Whatever cannot be replayed, because a checkpoint has removed a part
+ * of it or a row is damaged, is counted and not judged. So the journal is read twice: an actor of which something is missing
+ * later on says nothing about the others before that either.
  */
 import type { AnyMachineSnapshot } from 'xstate';
 import { createdBy, type EventType, isEventType, typesWithBasis } from '../../machines/events/catalogue.ts';
@@ -42,10 +43,35 @@ export interface JournalReport {
   readonly actors: number;
   /** Events of actors whose history is not whole, or whose row is damaged. */
   readonly unreplayable: number;
+  /** Rows that do not match their digest. */
+  readonly damaged: number;
   readonly commits: number;
   readonly invariants: ReadonlyArray<{ readonly id: string; readonly title: string }>;
   readonly findings: readonly JournalFinding[];
 }
+
+/** The first reading: of whom everything is there. */
+export class Wholeness {
+  readonly #versions = new Map<string, number>();
+  readonly #cut = new Set<string>();
+
+  damaged(actor: JournaledEvent['actor']): void {
+    this.#cut.add(keyOf(actor));
+  }
+
+  note({ actor, version, outcome }: Pick<JournaledEvent, 'actor' | 'version' | 'outcome'>): void {
+    const key = keyOf(actor);
+    const expected = (this.#versions.get(key) ?? 0) + (outcome === 'changed' ? 1 : 0);
+    if (version !== expected) this.#cut.add(key);
+    this.#versions.set(key, version);
+  }
+
+  has(key: string): boolean {
+    return !this.#cut.has(key);
+  }
+}
+
+const keyOf = ({ kind, id }: JournaledEvent['actor']): string => `${kind} ${id}`;
 
 interface Held {
   readonly kind: ActorKind;
@@ -57,6 +83,7 @@ interface Held {
 const mostFindings = 100;
 
 export class JournalCheck {
+  readonly #whole: Pick<Wholeness, 'has'>;
   readonly #actors = new Map<string, Held>();
   /** Ids by what they link to, so that who belongs together is found. */
   readonly #linkedTo = new Map<string, Set<string>>();
@@ -71,11 +98,17 @@ export class JournalCheck {
   #replayed = 0;
   #unreplayable = 0;
   #commits = 0;
+  #damaged = 0;
+
+  constructor(whole: Pick<Wholeness, 'has'>) {
+    this.#whole = whole;
+  }
 
   /** A row that cannot be read: of its actor nothing more can be said. */
-  damaged(actor: { readonly kind: string; readonly id: string }): void {
+  damaged(actor: JournaledEvent['actor']): void {
     this.#events += 1;
-    this.#lose(`${actor.kind} ${actor.id}`);
+    this.#damaged += 1;
+    this.#lose(keyOf(actor));
   }
 
   take(event: JournaledEvent): void {
@@ -83,8 +116,8 @@ export class JournalCheck {
     this.#instant = event.instant;
     this.#events += 1;
     this.#last = event;
-    const { kind, id } = event.actor;
-    const key = `${kind} ${id}`;
+    const { kind } = event.actor;
+    const key = keyOf(event.actor);
     const isKnown = (actorKinds as readonly string[]).includes(kind) && isEventType(event.type);
     const held = this.#actors.get(key);
     const creates = isKnown && createdBy(event.type as EventType) === kind;
@@ -106,7 +139,8 @@ export class JournalCheck {
     const invariants = [...commitInvariants, ...eventInvariants].map(({ id, title }) => ({ id, title }));
     return {
       ...{ format: 'custody-verify-journal/1', events: this.#events, replayed: this.#replayed },
-      ...{ actors: this.#actors.size, unreplayable: this.#unreplayable, commits: this.#commits },
+      ...{ actors: this.#actors.size, unreplayable: this.#unreplayable, damaged: this.#damaged },
+      commits: this.#commits,
       ...{ invariants: [replayLaw, ...invariants], findings: this.#findings },
     };
   }
@@ -220,7 +254,7 @@ export class JournalCheck {
       for (const key of this.#linkedTo.get(target) ?? []) keys.add(key);
       for (const kind of actorKinds) keys.add(`${kind} ${target}`);
     }
-    return [...keys].flatMap((key) => this.#actors.get(key) ?? []);
+    return [...keys].filter((key) => this.#whole.has(key)).flatMap((key) => this.#actors.get(key) ?? []);
   }
 
   #find(

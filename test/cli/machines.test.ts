@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { actorKinds } from '../../machines/ids.ts';
+import { mountedDisk } from '../support/mountedDisk.ts';
 import { emptyHome, json, run } from './support/program.ts';
 
 const home = emptyHome();
@@ -30,6 +31,35 @@ describe('custody machines', () => {
     expect(await custody('machines', 'export', '--format', 'dot', '--output', file)).toMatchObject({ code: 2 });
     expect(await custody('machines', 'export', 'run')).toMatchObject({ code: 2 });
     expect(await custody('machines', 'export', 'nobody', '--format', 'dot')).toMatchObject({ code: 2 });
+  });
+
+  it('writes files whole or not at all, and says why not', async () => {
+    const to = (path: string, ...kinds: string[]) =>
+      custody('machines', 'export', ...kinds, '--format', 'svg', '--output', path, '--json');
+    const folder = join(home.dir, 'small');
+    const disk = await mountedDisk(folder, '64k');
+    onTestFinished(() => disk.end());
+    const [command = '', ...before] = disk.prefix;
+    const small = execFileSync(command, [...before, 'sh', '-c', 'echo as it was >"$0"/goal.svg', folder]);
+    expect(String(small)).toBe('');
+    const full = await run(['machines', 'export', '--format', 'svg', '--output', folder, '--json'], {
+      ...home,
+      prefix: disk.prefix,
+    });
+    expect(full.code).toBe(2);
+    expect(json(full)).toMatchObject({ error: { code: 'usage', message: expect.stringContaining('ENOSPC') } });
+    expect(readFileSync(disk.inside(join(folder, 'goal.svg')), 'utf8')).toBe('as it was\n');
+    expect(readdirSync(disk.inside(folder))).toEqual(['goal.svg']);
+
+    const file = join(home.dir, 'linked.svg');
+    writeFileSync(file, '', { mode: 0o640 });
+    symlinkSync(file, join(home.dir, 'link.svg'));
+    expect(await to(join(home.dir, 'link.svg'), 'run')).toMatchObject({ code: 0 });
+    expect(readFileSync(file, 'utf8')).toMatch(/^<svg xmlns/);
+    expect(statSync(file).mode & 0o777).toBe(0o640);
+    for (const path of [join(home.dir, 'nowhere/run.svg'), '/proc/run.svg', '/dev/full', join(file, 'run.svg')])
+      expect(await to(path, 'run'), path).toMatchObject({ code: 2 });
+    expect(await to(join(file, 'below'))).toMatchObject({ code: 2 });
   });
 });
 
@@ -82,5 +112,25 @@ describe('custody diagrams diff', () => {
       code: 2,
       stderr: expect.stringContaining('not in a git checkout'),
     });
+  });
+
+  it('draws nothing of what somebody else has written into a checkout, unless it is a chart', async () => {
+    const folder = join(checkout, 'docs', 'protocol');
+    mkdirSync(folder, { recursive: true });
+    git('init', '-q');
+    const { data } = json(await custody('machines', 'export', 'run', '--format', 'json', '--json'));
+    const chart = JSON.parse(data.machines[0].text);
+    const elsewhere = { ...chart, kind: '../../elsewhere' };
+    const texts = ['null', '5', '{', '{}', '{"kind":"run"}', '{"kind":"run","root":{"id":"run","children":null}}'];
+    for (const text of [...texts, JSON.stringify(elsewhere), JSON.stringify({ ...chart, transitions: [null] })]) {
+      writeFileSync(join(folder, 'run.chart.json'), text);
+      git('add', '-A');
+      git('commit', '-qm', 'strange');
+      const refused = await run(['diagrams', 'diff', 'HEAD', '--output', 'a/b', '--json'], { ...home, cwd: checkout });
+      expect({ text, code: refused.code }).toEqual({ text, code: 2 });
+      expect(json(refused).error?.message).toContain('docs/protocol/run.chart.json of HEAD is no chart');
+    }
+    expect(existsSync(join(checkout, 'a'))).toBe(false);
+    expect(readdirSync(checkout).filter((name) => name.includes('elsewhere'))).toEqual([]);
   });
 });

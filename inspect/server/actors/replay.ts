@@ -116,8 +116,9 @@ export class Course {
     if (envelope === undefined) this.#stopBehind(before, `the event at position ${position} does not match its digest`);
     else if (version === expected) this.#replay(row, envelope);
     else {
-      const gone = `${version - expected} event(s) before position ${position}`;
-      this.#stopBehind(before, `a checkpoint of the journal has removed ${gone}`);
+      const gone = `${version - expected} event(s) before position ${position} are not in the journal`;
+      // Which of the two it is, only the whole of the journal tells.
+      this.#stopBehind(before, `${gone}; what no checkpoint has removed is lost, which custody doctor tells`);
     }
   }
 

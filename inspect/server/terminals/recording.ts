@@ -37,8 +37,8 @@ async function* pieces(beside: Beside, dir: string): AsyncGenerator<Uint8Array> 
   readers += 1;
   const reader = readers;
   try {
-    for (;;) {
-      const piece = await beside.work<'recording'>({ do: 'recording', dir, reader });
+    for (let isFirst = true; ; isFirst = false) {
+      const piece = await beside.work<'recording'>({ do: 'recording', dir, reader, isFirst });
       if (piece === undefined) return;
       yield piece;
     }

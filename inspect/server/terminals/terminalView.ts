@@ -20,7 +20,8 @@ export async function terminalAnswer(
   const { data } = await daemon.call('sessions.show', { id }, signal);
   const { sessionId, runId, scopeId, goalId, label, cols, rows, bytes, missing, hostSocket } = data;
   const recorded = await isRecorded(daemon, id);
-  const durationMs = recorded ? await beside.work<'duration'>({ do: 'duration', dir: directoryOf(daemon, id) }) : null;
+  const dir = directoryOf(daemon, id);
+  const durationMs = recorded ? await beside.work<'duration'>({ do: 'duration', dir }, signal) : null;
   const state = leafPaths(session.value);
   const known = { sessionId, runId, scopeId, goalId, label, cols, rows, bytes, missing };
   return { ...known, state, live: hostSocket !== null, recorded, durationMs };
@@ -30,10 +31,11 @@ export async function terminalAnswer(
 export async function screenAnswer(
   daemon: InspectedDaemon,
   beside: Beside,
-  { id, at }: { readonly id: string; readonly at: Instant },
+  { id, at, signal }: { readonly id: string; readonly at: Instant; readonly signal: AbortSignal },
 ): Promise<ScreenAnswer> {
   const isThere = await isRecorded(daemon, id);
-  const screen = isThere ? await beside.work<'screen'>({ do: 'screen', dir: directoryOf(daemon, id), at }) : undefined;
+  const dir = directoryOf(daemon, id);
+  const screen = isThere ? await beside.work<'screen'>({ do: 'screen', dir, at }, signal) : undefined;
   if (screen === undefined) throw notHere(`recording of ${id}`);
   return { sessionId: id, ...screen };
 }

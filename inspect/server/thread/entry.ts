@@ -21,31 +21,39 @@ try {
 const screens = new Screens();
 const recordings = new Recordings();
 
-async function done(work: Work): Promise<Results[Work['do']]> {
+async function done(work: Work, signal: AbortSignal): Promise<Results[Work['do']]> {
   if (work.do === 'chart') return placeChart(chartOf(definitions[work.kind]));
-  if (work.do === 'screen') return screens.at(work.dir, work.at);
-  if (work.do === 'duration') return durationOf(work.dir);
-  if (work.do === 'recording') return recordings.next(work.reader, work.dir);
+  if (work.do === 'screen') return screens.at(work.dir, work.at, signal);
+  if (work.do === 'duration') return durationOf(work.dir, signal);
+  if (work.do === 'recording') return recordings.next(work);
   await recordings.close(work.reader);
   return undefined;
 }
 
 /** Milliseconds between the begin of a session and the last thing that is known of its output. */
-async function durationOf(dir: string): Promise<number> {
+async function durationOf(dir: string, signal: AbortSignal): Promise<number> {
   let atUs = 0;
-  for await (const record of readRecords(dir)) atUs = Math.max(atUs, record.atUs);
+  for await (const record of readRecords(dir)) {
+    if (signal.aborted) break;
+    atUs = Math.max(atUs, record.atUs);
+  }
   return atUs / 1_000;
 }
 
 const port = parentPort;
 if (port === null) throw new Error('this module runs in a worker thread');
-/** One after the other: they share what was looked at last. */
-let last: Promise<unknown> = Promise.resolve();
-port.on('message', ({ id, ...work }: ToThread) => {
-  last = last
-    .then(() => done(work as Work))
-    .then(
-      (result) => port.postMessage({ id, result }),
-      (error: unknown) => port.postMessage({ id, failure: error instanceof Error ? error.message : String(error) }),
-    );
+/** What is being worked out; the next is asked for once this one is answered. */
+let begun: { readonly id: number; readonly stop: AbortController } | undefined;
+port.on('message', (message: ToThread) => {
+  if ('abandon' in message) {
+    if (begun?.id === message.abandon) begun.stop.abort();
+    return;
+  }
+  const { id, ...work } = message;
+  const stop = new AbortController();
+  begun = { id, stop };
+  done(work as Work, stop.signal).then(
+    (result) => port.postMessage({ id, result }),
+    (error: unknown) => port.postMessage({ id, failure: error instanceof Error ? error.message : String(error) }),
+  );
 });

@@ -24,6 +24,7 @@ export class Playback {
   #atUs: number | null = null;
   /** Time of the last thing that was shown, which may have brought no bytes. */
   #shownUs = 0;
+  #missing: ScreenAt['missing'] = null;
   #isAtEnd = false;
   readonly #indexBytes: number;
 
@@ -55,8 +56,9 @@ export class Playback {
     return 'offset' in at ? at.offset < this.#offset : at.timeMs * 1_000 < this.#shownUs;
   }
 
-  async to(at: Instant): Promise<void> {
-    for (;;) {
+  /** Stays between two pieces of output where `signal` says so, and goes on from there. */
+  async to(at: Instant, signal?: AbortSignal): Promise<void> {
+    while (!signal?.aborted) {
       this.#pending ??= (await this.#moments.next()).value ?? undefined;
       const moment = this.#pending;
       this.#isAtEnd = moment === undefined;
@@ -67,6 +69,8 @@ export class Playback {
         const { cols, rows } = atLeastTwo(moment.cols, moment.rows);
         this.#terminal.resize(cols, rows);
       }
+      if (moment.kind === 'missing')
+        this.#missing = { bytes: (this.#missing?.bytes ?? 0) + moment.bytes, reason: moment.reason };
       if (moment.kind === 'bytes') await this.#show(moment, at);
     }
   }
@@ -96,6 +100,7 @@ export class Playback {
         visible: !innerOf(this.#terminal).coreService.isCursorHidden,
       },
       title: this.#title,
+      missing: this.#missing,
       base64: Buffer.from(painted).toString('base64'),
     };
   }

@@ -13,8 +13,8 @@ export type Work =
   | { readonly do: 'chart'; readonly kind: ActorKind }
   | { readonly do: 'screen'; readonly dir: string; readonly at: Instant }
   | { readonly do: 'duration'; readonly dir: string }
-  /** The next piece for one of those who read recordings. */
-  | { readonly do: 'recording'; readonly dir: string; readonly reader: number }
+  /** The next piece for one of those who read recordings; it has to be known unless it is the first. */
+  | { readonly do: 'recording'; readonly dir: string; readonly reader: number; readonly isFirst: boolean }
   | { readonly do: 'recordingClosed'; readonly reader: number };
 
 export interface Results {
@@ -28,7 +28,10 @@ export interface Results {
   readonly recordingClosed: undefined;
 }
 
-export type ToThread = Work & { readonly id: number };
+export type ToThread =
+  | (Work & { readonly id: number })
+  /** Nobody waits for that any more: it may end early, with whatever it has. */
+  | { readonly abandon: number };
 
 export type FromThread =
   | { readonly id: number; readonly result: Results[Work['do']] }

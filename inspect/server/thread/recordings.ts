@@ -1,5 +1,6 @@
 /** Recordings on their way to somebody, each made no faster than it is taken. */
 import { exportTranscript } from '../../../pty/transcript/export.ts';
+import type { Work } from './protocol.ts';
 
 /** So much is handed over at once; most events of a recording are some bytes. */
 const pieceBytes = 64 * 1024;
@@ -8,8 +9,10 @@ export class Recordings {
   readonly #open = new Map<number, AsyncGenerator<Uint8Array, void, undefined>>();
 
   /** The next piece of the one that is called `reader`; undefined behind the last. Throws what reading it throws. */
-  async next(reader: number, dir: string): Promise<Uint8Array | undefined> {
+  async next({ reader, dir, isFirst }: Extract<Work, { do: 'recording' }>): Promise<Uint8Array | undefined> {
     const known = this.#open.get(reader);
+    // Of another thread, which was given up: from its beginning it would be there twice.
+    if (known === undefined && !isFirst) throw new Error('what was read of the recording is not known any more');
     const pieces = known ?? (await exportTranscript(dir, 'asciicast')).pieces;
     this.#open.set(reader, pieces);
     const taken: Uint8Array[] = [];

@@ -6,14 +6,14 @@ export class Screens {
   #playback: Playback | undefined;
 
   /** Undefined where no recording can be read. Not to be called again before it has resolved. */
-  async at(dir: string, at: Instant): Promise<ScreenAt | undefined> {
+  async at(dir: string, at: Instant, signal?: AbortSignal): Promise<ScreenAt | undefined> {
     const isHere = this.#playback?.dir === dir && !this.#playback.isPast(at);
     if (!isHere) await this.#open(dir);
-    await this.#playback?.to(at);
+    await this.#playback?.to(at, signal);
     if (this.#playback?.isOutgrown) {
       // It goes on living: what came since may belong to that instant too.
       await this.#open(dir);
-      await this.#playback.to(at);
+      await this.#playback.to(at, signal);
     }
     return this.#playback?.screen();
   }

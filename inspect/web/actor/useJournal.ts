@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ActorAnswer, type EventView, type JournalAnswer, routes } from '../../server/contract.ts';
 import { ask, pathOf } from '../data/server.ts';
+import { type HeldJournal, withNewest, withOlder } from './heldJournal.ts';
 
 const pageLength = 200;
 
@@ -13,20 +14,23 @@ export interface Journal {
 }
 
 export function useJournal({ kind, id, journal }: ActorAnswer): Journal {
-  const known = useRef(new Map<number, EventView>());
-  const [before, setBefore] = useState<number | null>(journal.before);
+  const held = useRef<HeldJournal | undefined>(undefined);
+  const taken = useRef<JournalAnswer | undefined>(undefined);
   const [, setLoaded] = useState(0);
-  for (const event of journal.events) known.current.set(event.position, event);
+  if (taken.current !== journal) held.current = withNewest(held.current, journal);
+  taken.current = journal;
+  const { events: known, before } = held.current!;
   const stop = useRef(new AbortController());
   useEffect(() => () => stop.current.abort(), []);
   const older = async (position: number) => {
     const path = pathOf(routes.actorJournal, { kind, id }, { before: position, limit: pageLength });
     const page = await ask<JournalAnswer>(path, { signal: stop.current.signal });
-    for (const event of page.events) known.current.set(event.position, event);
-    setBefore(page.before);
-    setLoaded((count) => count + page.events.length);
+    // Asked for at another end meanwhile.
+    if (held.current?.before !== position) return;
+    held.current = withOlder(held.current, page);
+    setLoaded((count) => count + 1);
   };
-  const events = [...known.current.values()].sort((a, b) => a.position - b.position);
+  const events = [...known.values()].sort((a, b) => a.position - b.position);
   return {
     events,
     newestFirst: events.toReversed(),

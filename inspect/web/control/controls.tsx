@@ -2,7 +2,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { ActorRow, ControlAnswer, ControlRequest } from '../../server/contract.ts';
 import { routes } from '../../server/contract.ts';
-import { ask, control } from '../data/server.ts';
+import { ask, control, ServerError } from '../data/server.ts';
 import { visible } from '../text/visible.ts';
 
 type Intent = ControlRequest extends infer One ? (One extends unknown ? Omit<One, 'requestId'> : never) : never;
@@ -36,6 +36,9 @@ function choiceFor({ kind, id, status }: ActorRow): Choice | undefined {
   return undefined;
 }
 
+/** It was not done, and may be asked for anew; of whatever else goes wrong nobody knows. */
+const isRefused = ({ status }: ServerError): boolean => status >= 400 && status < 500;
+
 export function Controls({ row }: { readonly row: ActorRow }) {
   const choice = choiceFor(row);
   if (!control.value || choice === undefined) return null;
@@ -46,15 +49,20 @@ function Control({ choice }: { readonly choice: Choice }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [said, setSaid] = useState('');
   const [busy, setBusy] = useState(false);
+  /** The same until it is answered: an answer that was lost may be asked for again, and it is done once all the same. */
+  const requestId = useRef<string | undefined>(undefined);
   const act = async () => {
     setBusy(true);
     setSaid('');
     try {
-      const body = { requestId: crypto.randomUUID(), ...choice.intent };
+      requestId.current ??= crypto.randomUUID();
+      const body = { requestId: requestId.current, ...choice.intent };
       const { warnings } = await ask<ControlAnswer>(routes.control, { body });
+      requestId.current = undefined;
       setSaid(warnings.join(' '));
       if (warnings.length === 0) dialog.current?.close();
     } catch (error) {
+      if (error instanceof ServerError && isRefused(error)) requestId.current = undefined;
       setSaid(error instanceof Error ? error.message : String(error));
     }
     setBusy(false);

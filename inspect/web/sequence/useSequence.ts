@@ -37,6 +37,8 @@ export function useSequence({ kind, id, goal }: SequenceFilter): Sequence {
   const current = useRef<Held | undefined>(undefined);
   const stop = useRef(new AbortController());
   const busy = useRef(false);
+  /** Something was committed since the answer that is under way was asked for. */
+  const stale = useRef(false);
   const load = useCallback(
     async (range: { after?: number; before?: number }) => {
       if (busy.current) return;
@@ -45,10 +47,11 @@ export function useSequence({ kind, id, goal }: SequenceFilter): Sequence {
       try {
         let more = true;
         for (let next = range; more; next = { after: current.current!.to }) {
+          stale.current = false;
           const path = pathOf(routes.sequence, {}, { ...next, limit: pageLength, kind, id, goal });
           const answer = await ask<SequenceAnswer>(path, { signal });
           current.current = merged(current.current, answer);
-          more = next.after !== undefined && answer.moreAfter;
+          more = (next.after !== undefined && answer.moreAfter) || stale.current;
         }
         setHeld(current.current);
         setError(undefined);
@@ -69,6 +72,7 @@ export function useSequence({ kind, id, goal }: SequenceFilter): Sequence {
     return () => stop.current.abort();
   }, [load]);
   const newer = useCallback(() => {
+    stale.current = true;
     if (current.current !== undefined) void load({ after: current.current.to });
   }, [load]);
   useChanges(undefined, newer);

@@ -24,8 +24,15 @@ export function hrefOf(place: readonly string[], query: Readonly<Record<string, 
   return `#/${place.map(encodeURIComponent).join('/')}${search === '' ? '' : `?${search}`}`;
 }
 
+/** Between two changes of the address, at least. */
+const restMs = 400;
+let unwritten: string | undefined;
+let resting: ReturnType<typeof setTimeout> | undefined;
+
 const current = signal<Route>(parseRoute(location.hash));
 addEventListener('hashchange', () => {
+  // Whoever is elsewhere already changes nothing of the address there.
+  unwritten = undefined;
   current.value = parseRoute(location.hash);
 });
 
@@ -34,15 +41,39 @@ export const route = computed(() => current.value);
 export const view = computed(() => current.value.place[0] ?? 'fleet');
 
 export function go(place: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): void {
+  write();
   location.hash = hrefOf(place, query);
 }
 
-/** Changes the query of the place where somebody is, without a step in the history: what a slider or a filter does. */
+/**
+ * Changes the query of the place where somebody is, without a step in the history: what a slider or a filter does. It counts
+ * at once; the address follows with rests between, because browsers take no more addresses, and follow no more links, where
+ * a page changes its own too often (Chromium 200 times in ten seconds, WebKit 100 times in thirty).
+ */
 export function amend(query: Readonly<Record<string, string | undefined>>): void {
   const { place, query: before } = current.value;
-  history.replaceState(history.state, '', hrefOf(place, { ...before, ...query }));
-  current.value = parseRoute(location.hash);
+  unwritten = hrefOf(place, { ...before, ...query });
+  current.value = parseRoute(unwritten);
+  writeRested();
 }
+
+function writeRested(): void {
+  if (resting !== undefined || unwritten === undefined) return;
+  write();
+  resting = setTimeout(() => {
+    resting = undefined;
+    writeRested();
+  }, restMs);
+}
+
+function write(): void {
+  if (unwritten !== undefined) history.replaceState(history.state, '', unwritten);
+  unwritten = undefined;
+}
+
+addEventListener('pagehide', write);
+// A link leads away from here: what was chosen here is there for whoever comes back.
+addEventListener('click', write, { capture: true });
 
 /** What is not an encoding is taken as it stands: an address can be typed. */
 function decoded(part: string): string {

@@ -40,11 +40,14 @@ interface Follow {
 }
 
 async function follow({ sessionId, screen, say, signal }: Follow): Promise<void> {
+  const shown = new Shown(screen, say);
   while (!signal.aborted) {
     try {
       const path = pathOf(routes.terminalLive, { id: sessionId });
       for await (const message of events<TerminalMessage>(path, { signal, silenceMs: null })) {
-        show(message, screen, say);
+        shown.take(message);
+        // What is not on the screen yet is not read on: the server then leaves output out, and says so.
+        await screen.settled();
         if (message.type === 'ended') return;
       }
       say('The stream ended; connecting again …');
@@ -56,21 +59,43 @@ async function follow({ sessionId, screen, say, signal }: Follow): Promise<void>
   }
 }
 
-function show(message: TerminalMessage, screen: Screen, say: (said: string) => void): void {
-  if (message.type === 'screen') {
-    screen.clear();
-    screen.resize(message.cols, message.rows);
-    screen.write(bytesOf(message.base64));
-    say('Live');
-  } else if (message.type === 'output') {
-    screen.write(bytesOf(message.base64));
-  } else if (message.type === 'resized') {
-    screen.resize(message.cols, message.rows);
-  } else if (message.type === 'gap') {
-    say(`${amount(message.to - message.from)} bytes are not shown: ${message.reason}`);
-  } else {
-    const { complete, reason } = message;
-    say(complete ? 'Ended; its output is complete.' : `Ended; output is missing: ${reason ?? 'nobody knows why'}`);
+class Shown {
+  readonly #screen: Screen;
+  readonly #say: (said: string) => void;
+  /** What came too fast for this viewer, and is painted over since. */
+  #missedBytes = 0;
+  #reason = '';
+
+  constructor(screen: Screen, say: (said: string) => void) {
+    this.#screen = screen;
+    this.#say = say;
+  }
+
+  take(message: TerminalMessage): void {
+    if (message.type === 'screen') {
+      this.#screen.clear();
+      this.#screen.resize(message.cols, message.rows);
+      this.#screen.write(bytesOf(message.base64));
+      this.#sayLive();
+    } else if (message.type === 'output') {
+      this.#screen.write(bytesOf(message.base64));
+    } else if (message.type === 'resized') {
+      this.#screen.resize(message.cols, message.rows);
+    } else if (message.type === 'gap') {
+      this.#missedBytes += message.to - message.from;
+      this.#reason = message.reason;
+      this.#sayLive();
+    } else {
+      const { complete, reason } = message;
+      this.#say(
+        complete ? 'Ended; its output is complete.' : `Ended; output is missing: ${reason ?? 'nobody knows why'}`,
+      );
+    }
+  }
+
+  #sayLive(): void {
+    const missed = `${amount(this.#missedBytes)} bytes were not shown: ${this.#reason}`;
+    this.#say(this.#missedBytes === 0 ? 'Live' : `Live; ${missed}`);
   }
 }
 

@@ -14,9 +14,13 @@ export class Player {
   readonly #recording: Recording;
   readonly #time = signal(0);
   readonly #playing = signal(false);
+  readonly #missing = signal('');
   readonly speed = signal(1);
   readonly skipPauses = signal(true);
   #next = 0;
+  /** Instant that the screen was given last; negative where it was given none. */
+  #shownMs = -1;
+  #isShowing = false;
   #frame = 0;
   #before = 0;
 
@@ -28,6 +32,11 @@ export class Player {
 
   get timeMs(): ReadonlySignal<number> {
     return this.#time;
+  }
+
+  /** What is not there of the output up to here, as the recording says it last; empty for nothing. */
+  get missing(): ReadonlySignal<string> {
+    return this.#missing;
   }
 
   get playing(): ReadonlySignal<boolean> {
@@ -60,19 +69,33 @@ export class Player {
   /** Shows the instant; goes on playing where it did. */
   seek(timeMs: number): void {
     const target = Math.min(this.durationMs, Math.max(0, timeMs));
-    if (target < this.#time.peek()) this.#begin();
-    this.#write(target);
     this.#time.value = target;
+    void this.#show();
   }
 
   dispose(): void {
     this.pause();
   }
 
+  /** One instant after the other: what somebody has dragged past while the screen took the last one is left out. */
+  async #show(): Promise<void> {
+    if (this.#isShowing) return;
+    this.#isShowing = true;
+    while (this.#shownMs !== this.#time.peek()) {
+      const target = this.#time.peek();
+      if (target < this.#shownMs) this.#begin();
+      this.#write(target);
+      this.#shownMs = target;
+      await this.#screen.settled();
+    }
+    this.#isShowing = false;
+  }
+
   #begin(): void {
     this.#screen.clear();
     this.#screen.resize(this.#recording.cols, this.#recording.rows);
     this.#next = 0;
+    this.#missing.value = '';
   }
 
   /** Everything up to and including `until`; output between two changes of size goes in one piece. */
@@ -86,6 +109,7 @@ export class Player {
       const event = this.#recording.events[this.#next]!;
       if (event.timeMs > until) break;
       if (event.kind === 'output') output.push(event.data);
+      else if (event.kind === 'marker') this.#missing.value = event.data;
       else if (event.kind === 'resize') {
         flush();
         const [cols = 0, rows = 0] = event.data.split('x').map(Number);

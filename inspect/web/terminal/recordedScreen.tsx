@@ -6,8 +6,8 @@ import { fetched, pathOf } from '../data/server.ts';
 import { bind, type KeyBinding, useKeys } from '../shell/keyboard.ts';
 import { Failure } from '../shell/notice.tsx';
 import { amend, route } from '../shell/route.ts';
-import { playTime } from '../text/quantity.ts';
-import { visibleLines } from '../text/visible.ts';
+import { playTime, size } from '../text/quantity.ts';
+import { inWords, visible, visibleLines } from '../text/visible.ts';
 import { Player } from './player.ts';
 import { parseRecording } from './recording.ts';
 import { Screen } from './screen.ts';
@@ -55,6 +55,7 @@ function PlayerControls({ player }: { readonly player: Player }) {
   useKeys(useMemo(() => playerKeys(player), [player]));
   const playing = player.playing.value;
   const time = player.timeMs.value;
+  const missing = player.missing.value;
   useEffect(() => {
     if (!playing) amend({ t: String(Math.ceil(player.timeMs.peek())) });
   }, [player, playing]);
@@ -98,6 +99,11 @@ function PlayerControls({ player }: { readonly player: Player }) {
         />
         shorten pauses
       </label>
+      {missing !== '' && (
+        <span class="terminal-missing" role="status">
+          ▲ Up to here {visible(missing)}
+        </span>
+      )}
     </div>
   );
 }
@@ -120,6 +126,12 @@ function Seen({ player, sessionId }: { readonly player: Player; readonly session
       <summary>What the agent saw at {playTime(timeMs)}</summary>
       {player.playing.value && <p class="faint">Pause to read it.</p>}
       {error !== undefined && <Failure error={error} />}
+      {data !== undefined && data.missing !== null && (
+        <p class="terminal-missing">
+          ▲ {size(data.missing.bytes)} before this are missing ({inWords(data.missing.reason)}): it may have been
+          another screen.
+        </p>
+      )}
       {data !== undefined && (
         <pre class="mono" data-offset={data.offset}>
           {visibleLines(data.lines.join('\n').trimEnd())}

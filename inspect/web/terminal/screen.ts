@@ -12,6 +12,7 @@ export class Screen {
   readonly #terminal: Terminal;
   readonly #place: HTMLElement;
   readonly #observer: ResizeObserver;
+  #isDisposed = false;
 
   constructor(place: HTMLElement) {
     this.#place = place;
@@ -45,14 +46,17 @@ export class Screen {
     return new Promise((resolve) => this.#terminal.write('', resolve));
   }
 
+  /** RIS, the full reset of terminals: also whatever was begun and not ended, such as half a letter, is gone. */
   clear(): void {
-    this.#terminal.reset();
+    this.#terminal.write(Uint8Array.of(0x1b, 0x63));
   }
 
   resize(cols: number, rows: number): void {
     if (cols < 1 || rows < 1) return;
-    this.#terminal.resize(cols, rows);
-    this.#fit();
+    this.#inTurn(() => {
+      this.#terminal.resize(cols, rows);
+      this.#fit();
+    });
   }
 
   /** What is on the screen, line by line. */
@@ -64,8 +68,16 @@ export class Screen {
   }
 
   dispose(): void {
+    this.#isDisposed = true;
     this.#observer.disconnect();
     this.#terminal.dispose();
+  }
+
+  /** What is written waits in a queue of the terminal; done at once, this would come before what was written earlier. */
+  #inTurn(act: () => void): void {
+    this.#terminal.write('', () => {
+      if (!this.#isDisposed) act();
+    });
   }
 
   /** As large as the width allows: the lines are those that the program drew, and are never broken anew. */

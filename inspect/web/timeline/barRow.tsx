@@ -3,7 +3,7 @@ import { hrefOf } from '../shell/route.ts';
 import { dateTime, duration } from '../text/quantity.ts';
 import { signOf, type Tone, toneOfState, toneRank } from '../text/tone.ts';
 import { inWords, stateInWords, visible } from '../text/visible.ts';
-import { placeIn, type Span } from './scale.ts';
+import { lastedMs, placeIn, type Span } from './scale.ts';
 
 interface BarRowProps {
   /** One after the other; at least one. */
@@ -15,7 +15,7 @@ interface BarRowProps {
 export function BarRow({ bars, span, nowMs }: BarRowProps) {
   const last = bars.at(-1)!;
   const tone = toneOfBar(last);
-  const lasted = duration(bars.reduce((sum, bar) => sum + (bar.toMs ?? nowMs) - bar.fromMs, 0));
+  const lasted = lastedWords(bars, nowMs);
   const lasting = last.toMs === null;
   const state = stateWords(last);
   const words = lasting ? [state === last.label ? '' : state, `${lasted} so far`].filter(Boolean).join(', ') : lasted;
@@ -46,9 +46,10 @@ export function BarRow({ bars, span, nowMs }: BarRowProps) {
 }
 
 function Segment({ bar, span, nowMs }: { readonly bar: Bar; readonly span: Span; readonly nowMs: number }) {
-  const left = placeIn(span, bar.fromMs);
-  const width = placeIn(span, bar.toMs ?? nowMs) - left;
-  const lasted = duration((bar.toMs ?? nowMs) - bar.fromMs);
+  const ends = [bar.fromMs, bar.toMs ?? nowMs].map((at) => placeIn(span, at));
+  const left = Math.min(...ends);
+  const width = Math.max(...ends) - left;
+  const lasted = lastedWords([bar], nowMs);
   const words = visible(
     [`${stateWords(bar)}, ${lasted} from ${dateTime(bar.fromMs)}`, bar.reason].filter(Boolean).join('. '),
   );
@@ -61,6 +62,11 @@ function Segment({ bar, span, nowMs }: { readonly bar: Bar; readonly span: Span;
       style={{ left: `${left * 100}%`, width: `max(3px, ${width * 100}%)` }}
     />
   );
+}
+
+function lastedWords(bars: readonly Bar[], nowMs: number): string {
+  const ms = lastedMs(bars, nowMs);
+  return ms === null ? 'for a time that is not known (the clock was set back)' : duration(ms);
 }
 
 /** A parallel chart has a state for each region; what each of them is called, without its region. */

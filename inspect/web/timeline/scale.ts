@@ -23,6 +23,15 @@ export function spanOf(
   return { fromMs, toMs };
 }
 
+/** ms that these took together; null where one ended before it began: then the clock was set back, and nobody knows. */
+export function lastedMs(
+  bars: readonly { readonly fromMs: number; readonly toMs: number | null }[],
+  nowMs: number,
+): number | null {
+  const each = bars.map(({ fromMs, toMs }) => (toMs ?? nowMs) - fromMs);
+  return each.some((ms) => ms < 0) ? null : each.reduce((sum, ms) => sum + ms, 0);
+}
+
 export function placeIn({ fromMs, toMs }: Span, atMs: number): number {
   return Math.min(1, Math.max(0, (atMs - fromMs) / (toMs - fromMs)));
 }

@@ -40,10 +40,13 @@ export function emptyHome(name = 'state'): Home {
 export interface RunOptions extends Pick<SpawnOptions, 'cwd'> {
   readonly env: Readonly<Record<string, string>>;
   readonly input?: string | Uint8Array;
+  /** What stands in front of the program (nsenter). */
+  readonly prefix?: readonly string[];
 }
 
-export function start(args: readonly string[], { env, cwd }: RunOptions): ChildProcess {
-  return spawn(process.execPath, [program, ...args], { env, cwd: cwd ?? env.HOME, stdio: ['pipe', 'pipe', 'pipe'] });
+export function start(args: readonly string[], { env, cwd, prefix = [] }: RunOptions): ChildProcess {
+  const [command = process.execPath, ...words] = [...prefix, process.execPath, program, ...args];
+  return spawn(command, words, { env, cwd: cwd ?? env.HOME, stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
 export function run(args: readonly string[], options: RunOptions): Promise<Finished> {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { routes } from '../../../inspect/server/contract.ts';
+import { authorityOf } from '../../../inspect/server/inspector.ts';
 import { testDaemon } from '../../support/daemon.ts';
 import { ask, codeIn, openPage, path, redeem } from './support/page.ts';
 import { openUpdates } from './support/stream.ts';
@@ -11,6 +12,10 @@ const someId = { kind: 'goal', id: 'Gnone' };
 const reading = Object.entries(routes)
   .filter(([name]) => name !== 'open' && name !== 'control')
   .map(([, route]) => path(route, someId));
+
+it('calls itself as a browser does, which names no port that goes without saying', () => {
+  for (const port of [80, 81, 65_535]) expect(authorityOf(port)).toBe(new URL(`http://127.0.0.1:${port}`).host);
+});
 
 describe('the inspector', () => {
   it('lets in nobody without the token, with another one, or with a part of it', async () => {

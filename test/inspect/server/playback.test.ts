@@ -36,4 +36,16 @@ describe('a screen of the past', () => {
     expect(await shown.at(dir, { timeMs: 9_000 })).toMatchObject({ cols: 100, rows: 30, timeMs: 5_000 });
     expect(await shown.at(dir, { timeMs: 6_000 })).toMatchObject({ cols: 80, rows: 24, timeMs: 5_000 });
   });
+
+  it('says what of the output before its instant is not there any more', async () => {
+    const dir = join(privateDirectory(), 'Sdropped');
+    const living = writer({ dir, segmentBytes: 10, maxBytes: 20 });
+    for (const word of ['one......', 'two......', 'three....', 'four.....', 'five.....'])
+      living.append([Buffer.from(`${word}\n`)]);
+    const shown = screens();
+    expect(await shown.at(dir, { timeMs: 60_000 })).toMatchObject({ missing: { bytes: 30, reason: 'dropped' } });
+    const whole = join(privateDirectory(), 'Swhole');
+    writer({ dir: whole }).append([Buffer.from('words')]);
+    expect(await shown.at(whole, { timeMs: 60_000 })).toMatchObject({ missing: null });
+  });
 });

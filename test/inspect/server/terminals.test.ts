@@ -1,5 +1,9 @@
 /** Terminals as a page sees them: living, recorded, and at any instant of what was recorded. */
+import { once } from 'node:events';
+import { readdirSync, rmSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FleetAnswer, ScreenAnswer, TerminalAnswer } from '../../../inspect/server/contract.ts';
 import { opened, over, shows, typed } from '../../daemon/support/terminals.ts';
@@ -106,6 +110,26 @@ describe('a recorded terminal', () => {
     for (const id of [`../transcripts/${sessionId}`, `./${sessionId}`, `${sessionId}/.`])
       for (const rest of ['recording', 'screen?offset=0'])
         expect((await page.ask(`/api/terminals/${encodeURIComponent(id)}/${rest}`)).status, id).toBe(404);
+  });
+
+  it('does not end like a whole one where bytes vanish while it is read', async () => {
+    const daemon = await testDaemon().start();
+    const { sessionId } = await opened(daemon, 'yes "words of a line that somebody has written" | head -c 40000000');
+    await over(daemon, sessionId);
+    const page = await openPage(daemon);
+    const request = get({
+      ...{ host: '127.0.0.1', port: page.port, path: `/api/terminals/${sessionId}/recording` },
+      headers: { authorization: `Bearer ${page.token}` },
+    });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    await once(response, 'readable');
+    // No browser takes more than the sockets hold; the rest is still on the disk, and goes.
+    const dir = join(daemon.home.stateDir, 'transcripts', sessionId);
+    for (const name of readdirSync(dir)) if (name.startsWith('raw.')) rmSync(join(dir, name));
+    response.resume();
+    const failed = await once(response, 'error').then(([error]) => (error as NodeJS.ErrnoException).code);
+    expect(failed).toBe('ECONNRESET');
+    expect(response.complete).toBe(false);
   });
 
   it('is not there where nothing was recorded, and does not show another file', async () => {

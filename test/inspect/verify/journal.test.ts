@@ -3,8 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchOf, notReleased, runReserved, scopeRequested, statusReceipt } from '../../../inspect/verify/evidence.ts';
-import { JournalCheck, type JournaledEvent } from '../../../inspect/verify/journal.ts';
+import { JournalCheck, type JournaledEvent, Wholeness } from '../../../inspect/verify/journal.ts';
 import { type Installation, installation } from '../../cli/support/installation.ts';
+import { damageEntry } from '../../support/damage.ts';
 
 describe('the journal of an installation', () => {
   let here: Installation;
@@ -45,8 +46,34 @@ describe('the journal of an installation', () => {
 
   it('is refused where the file is no listing of events', async () => {
     const file = join(here.dir, 'notes.txt');
-    writeFileSync(file, 'nothing\n');
-    expect((await here.custody(['verify', '--journal', file, '--json'])).code).toBe(2);
+    const listed = { position: 1, version: 1, type: 'goal.created', eventId: 'E', wallMs: 1, outcome: 'changed' };
+    const nothing = { ...listed, actor: { kind: 'goal', id: 'G' }, payload: null };
+    const texts = ['', ' \n', 'nothing\n', 'null', '5', '{"data":5}', '{"data":{"events":5}}', '{"data":{"events":'];
+    for (const text of [...texts, '{"data":{"events":[null]}}', JSON.stringify(nothing), '\0\xff']) {
+      writeFileSync(file, text);
+      const answer = await here.custody(['verify', '--journal', file, '--json']);
+      const { error } = JSON.parse(answer.stdout);
+      expect({ text, code: answer.code, error: error.code }).toEqual({ text, code: 2, error: 'usage' });
+      expect(error.message.match(/is no listing/g), text).toHaveLength(1);
+    }
+  });
+
+  it('is not called sound where nothing of it was replayed', async () => {
+    const file = join(here.dir, 'tail.json');
+    writeFileSync(file, (await here.custody(['events', '--json', '--limit', '1'])).stdout);
+    const answer = await here.custody(['verify', '--journal', file]);
+    expect(answer.stdout).toContain('nothing was replayed');
+    expect(answer.stdout).not.toContain('no invariant is broken');
+    expect(answer.code).toBe(5);
+  });
+
+  it('that has a damaged row is not held against those whose rows are whole', async () => {
+    const position = damageEntry(here.stateDir, { kind: 'run', type: 'workload.statusReceipt' });
+    const answer = await here.custody(['verify', '--journal', '--json']);
+    const { data } = JSON.parse(answer.stdout);
+    expect(data).toMatchObject({ damaged: 1, findings: [] });
+    expect(data.replayed).toBeGreaterThan(20);
+    expect(answer.code, `of position ${position}`).toBe(9);
   });
 });
 
@@ -59,7 +86,9 @@ const event = (to: readonly [string, string], type: string, rest: Partial<Journa
 };
 
 const checked = (...events: readonly JournaledEvent[]) => {
-  const check = new JournalCheck();
+  const whole = new Wholeness();
+  for (const one of events) whole.note(one);
+  const check = new JournalCheck(whole);
   for (const one of events) check.take(one);
   return check.end();
 };
@@ -88,6 +117,12 @@ describe('what a journal says', () => {
     expect(checked(notStarted)).toMatchObject({ findings: [], replayed: 0, unreplayable: 1 });
     const later = { ...notStarted, version: 7 };
     expect(checked(scope, later)).toMatchObject({ findings: [], replayed: 1, unreplayable: 1 });
+  });
+
+  it('is not judged by what an actor would have to know of which something is missing later on', () => {
+    const reserved = event(['run', 'R1'], 'run.reserved', { payload: runReserved('R1', { rootScopeId: 'S1' }) });
+    const far = event(['run', 'R1'], 'identity.observed', { version: 9 });
+    expect(checked(reserved, scope, notStarted, far)).toMatchObject({ findings: [], replayed: 3, unreplayable: 1 });
   });
 
   it('is found where the machine refuses what is recorded as accepted', () => {

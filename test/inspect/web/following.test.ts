@@ -61,6 +61,30 @@ it('follows a running Goal to done, and travels back through its life', async ()
   expectQuiet(watched, url);
 });
 
+it('is dragged through the past as fast as somebody likes, and comes back to where it was left', async () => {
+  const daemon = await testDaemon().start(storyDaemonCommand());
+  const { goalId } = await daemon.goal();
+  const url = await openInspector(daemon);
+  const watched = await browser.open();
+  const { page } = watched;
+  await enter(watched, url);
+  await order(daemon, { advance: goalId, until: 'done' });
+  await goTo(page, `#/actor/goal/${goalId}`);
+  await page.locator(lit('workflow.done')).waitFor();
+  await page.getByLabel('Position in the journal').evaluate((slider: HTMLInputElement) => {
+    for (let step = 600; step >= 0; step -= 1) {
+      slider.value = String(step % Number(slider.max));
+      slider.dispatchEvent(new Event('input', { bubbles: true }));
+    }
+  });
+  await page.locator(lit('workflow.active.backlog')).waitFor();
+  await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Fleet' }).click();
+  await page.locator('.fleet').waitFor();
+  await page.goBack();
+  await page.locator(lit('workflow.active.backlog')).waitFor();
+  expectQuiet(watched, url);
+});
+
 it('shows the messages of a Goal as they happen, and its life as bars', async () => {
   const daemon = await testDaemon().start(storyDaemonCommand());
   const { goalId, generationId } = await daemon.goal();
@@ -91,5 +115,30 @@ it('shows the messages of a Goal as they happen, and its life as bars', async ()
     .waitFor();
   await order(daemon, { advance: goalId, until: 'governance' });
   await steps.getByRole('link', { name: 'governance' }).waitFor();
+  expectQuiet(watched, url);
+});
+
+it('shows a message that was committed while the page was being told of the one before', async () => {
+  const daemon = await testDaemon().start(storyDaemonCommand());
+  const { goalId } = await daemon.goal();
+  const url = await openInspector(daemon);
+  const watched = await browser.open();
+  const { page } = watched;
+  await enter(watched, url);
+  let isHeld = false;
+  await page.route('**/api/sequence*after=*', async (route) => {
+    if (isHeld) return route.continue();
+    isHeld = true;
+    const response = await route.fetch();
+    // The answer is on its way, and the page hears of another commit before it has come.
+    const before = await page.locator('.position').textContent();
+    await order(daemon, { advance: goalId, until: 'implement' });
+    await page.locator('.position').filter({ hasNotText: before! }).waitFor();
+    return route.fulfill({ response });
+  });
+  await goTo(page, `#/sequence?goal=${goalId}`);
+  await page.locator('[data-type="goal.created"]').waitFor();
+  await order(daemon, { advance: goalId, until: 'plan' });
+  await page.locator('[data-type="step.advanced"]').nth(1).waitFor();
   expectQuiet(watched, url);
 });

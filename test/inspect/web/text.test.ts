@@ -1,8 +1,9 @@
 /** What the page decides without a browser. */
 import { describe, expect, it } from 'vitest';
 import { printable } from '../../../cli/print/escape.ts';
-import type { ActorRow, Message, Party } from '../../../inspect/server/contract.ts';
+import type { ActorRow, EventView, JournalAnswer, Message, Party } from '../../../inspect/server/contract.ts';
 import { differences } from '../../../inspect/web/actor/difference.ts';
+import { withNewest } from '../../../inspect/web/actor/heldJournal.ts';
 import { activeIn } from '../../../inspect/web/chart/placedChart.ts';
 import { selectRows } from '../../../inspect/web/fleet/selection.ts';
 import { stretchesOf } from '../../../inspect/web/metrics/lines.ts';
@@ -14,7 +15,7 @@ import { axisMeasure, measure } from '../../../inspect/web/text/measure.ts';
 import { duration, playTime, size } from '../../../inspect/web/text/quantity.ts';
 import { toneOf } from '../../../inspect/web/text/tone.ts';
 import { inWords, stateInWords, visible, visibleLines } from '../../../inspect/web/text/visible.ts';
-import { placeIn, spanOf, ticksOf } from '../../../inspect/web/timeline/scale.ts';
+import { lastedMs, placeIn, spanOf, ticksOf } from '../../../inspect/web/timeline/scale.ts';
 
 const row = (id: string, rest: Partial<ActorRow> = {}): ActorRow => ({
   kind: 'run',
@@ -214,5 +215,35 @@ describe('figures of a series', () => {
     // An hour later none of it is shown.
     see(answer(164 * minute, 1));
     expect(new Set(observed('journal_rows', answer(164 * minute, 1)).steps)).toEqual(new Set([null, 1]));
+  });
+});
+
+it('tells no length of what has ended before it began, because the clock was set back', () => {
+  const hour = { fromMs: 3_600_000, toMs: 7_200_000 };
+  expect(lastedMs([hour, { fromMs: 7_200_000, toMs: null }], 7_200_500)).toBe(3_600_500);
+  expect(lastedMs([hour, { fromMs: 7_200_000, toMs: 3_600_000 }], 9_000_000)).toBeNull();
+  expect(lastedMs([{ fromMs: 7_200_000, toMs: null }], 3_600_000)).toBeNull();
+});
+
+describe('the journal of an actor, as it was read', () => {
+  const page = (from: number, to: number, before: number | null): JournalAnswer => ({
+    events: Array.from({ length: to - from + 1 }, (_, index) => ({ position: to - index }) as EventView),
+    before,
+  });
+  const positions = ({ events }: ReturnType<typeof withNewest>) => [...events.keys()].sort((a, b) => a - b);
+
+  it('grows where the newest events join on to what is known', () => {
+    const first = withNewest(undefined, page(11, 14, 11));
+    const grown = withNewest(first, page(13, 16, 13));
+    expect(positions(grown)).toEqual([11, 12, 13, 14, 15, 16]);
+    expect(grown.before).toBe(11);
+    expect(withNewest(grown, page(10, 17, null))).toMatchObject({ before: null });
+  });
+
+  it('has no hole where more was committed than the newest', () => {
+    const first = withNewest(undefined, page(11, 14, 11));
+    const beyond = withNewest(first, page(21, 24, 21));
+    expect(positions(beyond)).toEqual([21, 22, 23, 24]);
+    expect(beyond.before).toBe(21);
   });
 });

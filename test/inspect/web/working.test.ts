@@ -1,7 +1,7 @@
 /** Real processes and terminals, as the page shows them. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { it } from 'vitest';
+import { expect, it } from 'vitest';
 import { testDaemon } from '../../support/daemon.ts';
 import { enter, expectQuiet, goTo, sharedBrowser } from './support/browser.ts';
 import { openInspector } from './support/story.ts';
@@ -69,6 +69,17 @@ it('shows a terminal as it is, and plays what was recorded', async () => {
   await screen.getByText('second words').waitFor();
   await player.getByLabel('Instant of the recording').fill('0');
   await screen.getByText('second words').waitFor({ state: 'detached' });
+  // Dragged to the end and back before the terminal has taken any of it: what is shown is where one stands.
+  await player.getByLabel('Instant of the recording').evaluate((slider: HTMLInputElement) => {
+    for (const value of [slider.max, '0', slider.max, '0', slider.max]) {
+      slider.value = value;
+      slider.dispatchEvent(new Event('input', { bubbles: true }));
+    }
+    slider.value = '0';
+    slider.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  await screen.getByText('second words').waitFor({ state: 'detached' });
+  expect(await screen.textContent()).not.toContain('second words');
   await player.getByLabel('Speed').selectOption('16');
   await page.getByRole('button', { name: 'Play' }).click();
   await screen.getByText('second words').waitFor();

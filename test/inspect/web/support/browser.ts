@@ -33,7 +33,9 @@ export function sharedBrowser(): SharedBrowser {
     home = mkdtempSync(join(tmpdir(), 'custody-chromium-'));
     // Everything that the browser keeps lies below, its crash reports and caches included.
     const env = { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home };
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args, env });
+    // As somebody has it who looks: a page that changes its address too often is not followed any more.
+    const ignoreDefaultArgs = ['--disable-ipc-flooding-protection'];
+    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args, ignoreDefaultArgs, env });
   });
   afterAll(async () => {
     await browser?.close();
