@@ -39,7 +39,11 @@ const timeless = (value: unknown): string =>
 /** Of every kind that observing keeps: runs that live, that pause and that have ended, gaps, a worktree, notes that wait. */
 async function occupied(): Promise<{ observing: Observing; noteIn: (...words: string[]) => void }> {
   // What pauses goes on pausing for as long as this test takes.
-  const observing = new Observing(['env', 'CUSTODY_RETRY_BACKOFF_MS=300000']);
+  const observing = new Observing([
+    'env',
+    'CUSTODY_RETRY_BACKOFF_MS=600000',
+    'CUSTODY_RETRY_BACKOFF_LONGEST_MS=600000',
+  ]);
   const note = launcher();
   const [living, hidden, over] = [await job(), await job(), await job()];
   const inAnother = { ...hidden.process, pidns: '1' };
