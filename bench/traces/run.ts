@@ -45,6 +45,8 @@ async function side(name: string) {
     host,
     store,
     version: 'bench',
+    monoMs: () => performance.now(),
+    onLoss: () => {},
     wallMs: () => clock.now().wallMs,
     onFault: (error) => faults.push(error),
   });

@@ -365,6 +365,8 @@ export interface TimelineAnswer {
   readonly bars: readonly Bar[];
   /** True where a part of something shown is not known: retention has removed it, or it cannot be replayed. */
   readonly cut: boolean;
+  /** What is there and not shown, because there is too much of it: the older actors, and of the others the older stretches. */
+  readonly omitted: { readonly actors: number; readonly bars: number };
 }
 
 // ---- metrics

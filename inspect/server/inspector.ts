@@ -10,6 +10,7 @@ import type {
   PageGrant,
   RunningInspector,
 } from '../../actors/daemon/inspector/port.ts';
+import { intact } from '../../actors/runtime/actorAccess.ts';
 import { codeLifeMs, Grants } from './access/grants.ts';
 import { Histories } from './actors/history.ts';
 import { type AppParts, createApp } from './app.ts';
@@ -71,8 +72,9 @@ function build(daemon: InspectedDaemon, given: Pick<AppParts, 'assets' | 'own' |
   const histories = new Histories({
     store,
     headOf(kind, id) {
-      const [snapshot, version] = [host.snapshotOf(kind, id), host.versionOf(kind, id)];
-      return snapshot === undefined || version === undefined ? undefined : { snapshot, version };
+      const snapshot = intact(host, kind, id);
+      if (snapshot === undefined || snapshot === 'corrupt') return undefined;
+      return { snapshot, version: host.versionOf(kind, id) ?? 0 };
     },
   });
   const parts: AppParts = { daemon, grants, fleet, updates, overview, histories, streams: new Set(), ...given };

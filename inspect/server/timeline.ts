@@ -2,6 +2,7 @@
  * A Goal's life as bars, out of the journals of all actors that belong to it: each stretch in which an actor stayed in one
  * place is a bar, with what it waited for in the words of its chart.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { InspectedDaemon } from '../../actors/daemon/inspector/port.ts';
 import { checkIdOf } from '../../actors/daemon/worker/checkPlan.ts';
@@ -26,26 +27,42 @@ interface Parts {
 
 /** Actors of one Goal that are shown, the newest. */
 const mostActors = 200;
+/** Stretches that are shown: what lasts, and the newest of the others. A browser draws each, and nobody tells more of them apart. */
+const mostBars = 1_000;
+/** Moments that are looked at in one turn, each for some 6 µs: a long life would keep everybody else waiting. */
+const sliceStands = 2_000;
 
 /** Throws a Refusal where there is no such Goal. */
 export async function timelineOf(parts: Parts, goalId: string): Promise<TimelineAnswer> {
   const { daemon, histories } = parts;
   const goal = await histories.of('goal', goalId);
   if (goal === undefined) throw notHere(`goal ${goalId}`);
-  const bars: Bar[] = [...stepBars(goal), ...waitBars(goal, daemon.store.nodeId)];
-  let cut = goal.stopped !== undefined;
+  const bars: Bar[] = [...(await stepBars(goal)), ...(await waitBars(goal, daemon.store.nodeId))];
+  let cut = isCut(goal);
   const checks = checkRunsOf(goal);
-  for (const other of newestOf(rowsOfGoal(parts, goalId))) {
+  const others = rowsOfGoal(parts, goalId).filter(({ kind }) => lanes[kind] !== undefined);
+  for (const other of newestOf(others)) {
     const lane = other.kind === 'run' && checks.has(other.id) ? 'check' : lanes[other.kind];
     if (lane === undefined) continue;
     const history = await histories.of(other.kind, other.id);
     if (history === undefined) continue;
-    cut ||= history.stopped !== undefined;
-    bars.push(...stateBars(history, lane, other.label ?? other.id));
+    cut ||= isCut(history);
+    bars.push(...(await stateBars(history, lane, other.label ?? other.id)));
   }
-  bars.sort((one, other) => one.fromPosition - other.fromPosition);
+  const shown = shownOf(bars);
+  const omitted = { actors: Math.max(0, others.length - mostActors), bars: bars.length - shown.length };
   const { title, status } = (goal.head?.context as GoalContext | undefined) ?? { title: goalId, status: 'unknown' };
-  return { goalId, title, status, nowMs: daemon.clock.now().wallMs, bars, cut };
+  return { goalId, title, status, nowMs: daemon.clock.now().wallMs, bars: shown, cut, omitted };
+}
+
+const isCut = ({ stopped, head }: Replay): boolean => stopped !== undefined || head === undefined;
+
+/** In the order in which they began. */
+function shownOf(bars: readonly Bar[]): readonly Bar[] {
+  const lasting = bars.filter(({ toMs }) => toMs === null);
+  const past = bars.filter(({ toMs }) => toMs !== null).sort((one, other) => one.fromPosition - other.fromPosition);
+  const kept = past.slice(Math.max(0, past.length - Math.max(0, mostBars - lasting.length)));
+  return [...kept, ...lasting].sort((one, other) => one.fromPosition - other.fromPosition);
 }
 
 const lanes: Partial<Readonly<Record<ActorKind, Bar['lane']>>> = {
@@ -53,6 +70,8 @@ const lanes: Partial<Readonly<Record<ActorKind, Bar['lane']>>> = {
   ptySession: 'session',
   worktreeGeneration: 'worktree',
 };
+
+const unreadable = 'its record cannot be read by this program';
 
 type Words = Omit<Bar, 'key' | 'actor' | `${'from' | 'to'}${string}`>;
 
@@ -64,29 +83,32 @@ interface Stand extends Instant {
 /** What is replayed, then what is not known, then the present, which is what the newest event led to. */
 function standsOf({ moments, stopped, head, newest }: Replay): readonly Stand[] {
   const replayed = moments.map((moment) => ({ ...instantOf(moment), snapshot: moment.snapshot }));
-  if (stopped === undefined || newest === undefined) return replayed;
+  if (newest === undefined) return replayed;
+  // What cannot be read by this program is not where the replay ends, either.
+  if (stopped === undefined) return head === undefined ? [...replayed, { ...newest, snapshot: undefined }] : replayed;
   const unknown =
     stopped.position < newest.position && replayed.length > 0 ? [{ ...stopped, snapshot: undefined }] : [];
   return [...replayed, ...unknown, { ...newest, snapshot: head }];
 }
 
 /** Stretches that `of` gives the same words, the last one open unless the actor is over: then there is nothing to show. */
-function stretches(
+async function stretches(
   history: Replay,
   lane: Bar['lane'],
   of: (snapshot: AnyMachineSnapshot) => Omit<Words, 'lane'> | null,
-): Bar[] {
+): Promise<Bar[]> {
   const { kind, id, stopped } = history;
   const bars: Bar[] = [];
   const { isSettled } = definitions[kind];
-  const unknown = (label: string) => ({ label, state: 'unknown', reason: stopped?.reason ?? null });
+  const unknown = (label: string) => ({ label, state: 'unknown', reason: stopped?.reason ?? unreadable });
   let open: { readonly bar: Bar; readonly text: string } | undefined;
   const close = ({ position, wallMs }: Instant) => {
     if (open !== undefined) bars.push({ ...open.bar, toMs: wallMs, toPosition: position });
     open = undefined;
   };
   const stands = standsOf(history);
-  for (const stand of stands) {
+  for (const [index, stand] of stands.entries()) {
+    if (index % sliceStands === sliceStands - 1) await nextTurn();
     const { snapshot, position, wallMs } = stand;
     const isOver = snapshot !== undefined && isSettled(snapshot) && kind !== 'goal';
     const shown =
@@ -114,7 +136,7 @@ function stretches(
 const newestOf = (rows: readonly ActorRow[]): readonly ActorRow[] =>
   rows.toSorted((one, other) => one.position - other.position).slice(-mostActors);
 
-const stepBars = (goal: Replay): Bar[] =>
+const stepBars = (goal: Replay): Promise<Bar[]> =>
   stretches(goal, 'step', (snapshot) => {
     const { status, failure, round } = snapshot.context as GoalContext;
     const reason = status === 'failed' && failure !== null ? (failure.reasonCode ?? failure.kind) : null;
@@ -124,7 +146,7 @@ const stepBars = (goal: Replay): Bar[] =>
 const isOver: ReadonlySet<string> = new Set(['done', 'cancelled']);
 
 /** When nobody may work on it, or somebody may and nobody does. */
-const waitBars = (goal: Replay, nodeId: string): Bar[] =>
+const waitBars = (goal: Replay, nodeId: string): Promise<Bar[]> =>
   stretches(goal, 'wait', (snapshot) => {
     const { status, claim, occurrence } = snapshot.context as GoalContext;
     if (isOver.has(status)) return null;
@@ -140,7 +162,7 @@ function checkRunsOf({ head }: Replay): ReadonlySet<string> {
   return new Set(claims.map(({ claimId }) => checkIdOf(claimId)).filter((runId) => runId !== undefined));
 }
 
-const stateBars = (history: Replay, lane: Bar['lane'], label: string): Bar[] =>
+const stateBars = (history: Replay, lane: Bar['lane'], label: string): Promise<Bar[]> =>
   stretches(history, lane, (snapshot) => {
     const paths = leafPaths(snapshot.value);
     return { label, state: paths.join(', '), reason: waitOf(history.kind, paths) };

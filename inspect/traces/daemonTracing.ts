@@ -31,6 +31,8 @@ export const tracingIn =
     const stop = traceCommits({
       ...{ host, store, version },
       wallMs: () => clock.now().wallMs,
+      monoMs: () => clock.monoMs(),
+      onLoss: (lives, reason) => log.warn({ lives, reason }, 'lives were not traced'),
       onFault: (error) => log.error({ error: (error as Error).name }, 'a life could not be traced'),
     });
     return {

@@ -14,6 +14,12 @@ export interface TracedParts {
   readonly version: string;
   /** Wall-clock milliseconds. */
   readonly wallMs: () => number;
+  /** Milliseconds that only go forward. */
+  readonly monoMs: () => number;
+  /** Lives that have ended and are never told, and why. */
+  readonly onLoss: (lives: number, reason: string) => void;
+  /** Lives that may wait to be told. */
+  readonly waitingAtMost?: number;
   /** A reason that a life could not be told; it changes nothing else. */
   readonly onFault: (error: unknown) => void;
 }
@@ -26,14 +32,18 @@ function isListening(): boolean {
   return !(provider instanceof ProxyTracerProvider && provider.getDelegate() === nothing);
 }
 
-/** Lives that end while others are told wait here; what has no room is left out, and the journal still has it. */
-const waitingAtMost = 10_000;
+/** Lives that end while others are told wait; what has no room is left out and counted, and the journal still has it. */
+const roomForLives = 10_000;
 /** A reboot ends everything at once, and telling a life reads hundreds of rows: whoever asks meanwhile is heard in between. */
 const toldPerTurn = 16;
+/** How long whoever stops is kept waiting for what has not been told; ten thousand lives take many times that. */
+const lastWordsMs = 1_000;
 
-/** Returns how to stop; what waits is told first. */
-export function traceCommits({ host, store, version, wallMs, onFault }: TracedParts): () => void {
+/** Returns how to stop; what waits is told first, as far as a second goes. */
+export function traceCommits(parts: TracedParts): () => void {
+  const { host, store, version, wallMs, monoMs, onLoss, onFault, waitingAtMost = roomForLives } = parts;
   const waiting: Ended[] = [];
+  let leftOut = 0;
   let scheduled: NodeJS.Immediate | undefined;
   const tracer = (): Tracer => trace.getTracer('custody', version);
 
@@ -47,8 +57,14 @@ export function traceCommits({ host, store, version, wallMs, onFault }: TracedPa
     }
   }
 
+  function countLoss(): void {
+    if (leftOut > 0) onLoss(leftOut, 'too many ended at once');
+    leftOut = 0;
+  }
+
   function turn(): void {
     tellNext(toldPerTurn);
+    if (waiting.length === 0) countLoss();
     scheduled = waiting.length > 0 ? setImmediate(turn) : undefined;
   }
 
@@ -56,13 +72,18 @@ export function traceCommits({ host, store, version, wallMs, onFault }: TracedPa
     if (!isListening()) return;
     commitSpan(tracer(), records, wallMs());
     const ended = records.flatMap(endedBy);
-    waiting.push(...ended.slice(0, waitingAtMost - waiting.length));
+    const room = ended.slice(0, waitingAtMost - waiting.length);
+    waiting.push(...room);
+    leftOut += ended.length - room.length;
     if (waiting.length > 0) scheduled ??= setImmediate(turn);
   });
   return () => {
     stop();
     if (scheduled !== undefined) clearImmediate(scheduled);
-    tellNext(waiting.length);
+    const untilMs = monoMs() + lastWordsMs;
+    while (waiting.length > 0 && monoMs() < untilMs) tellNext(toldPerTurn);
+    countLoss();
+    if (waiting.length > 0) onLoss(waiting.length, 'the daemon left before they were told');
   };
 }
 

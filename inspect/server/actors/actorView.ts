@@ -34,11 +34,12 @@ export async function actorAnswer(parts: ActorParts, address: Address): Promise<
   const { daemon } = parts;
   const { host } = daemon;
   const { kind, id } = address;
+  if (intact(host, kind, id) === 'corrupt') throw await distrusted(daemon, address);
   const { explanation, history } = await unchanged(parts, address);
   // From here on in one turn: nothing is committed between what is read.
   const snapshot = intact(host, kind, id);
-  if (snapshot === 'corrupt') throw new Refusal(refusals.corrupt, explanation.what, ['custody doctor']);
   const row = presentRow(parts, kind, id);
+  if (snapshot === 'corrupt') throw await distrusted(daemon, address);
   if (history === undefined || snapshot === undefined || row === undefined) throw notHere(`${kind} ${id}`);
   const { version, structuralHash, plane } = definitions[kind];
   const context = snapshot.context as unknown as Readonly<Record<string, unknown>>;
@@ -71,6 +72,13 @@ async function unchanged({ daemon, histories }: ActorParts, address: Address) {
     const history = await histories.of(kind, id);
     if (daemon.host.versionOf(kind, id) === version || tries === mostTries) return { explanation, history };
   }
+}
+
+/** Why its record is not shown, and what can be done: it may be damaged, or of a newer program. */
+async function distrusted(daemon: InspectedDaemon, address: Address): Promise<Refusal> {
+  const { what, fault } = await explanationOf(daemon, address);
+  const next = fault === 'definition_newer' ? ['start the newer program version'] : ['custody doctor'];
+  return new Refusal(refusals.corrupt, what, next);
 }
 
 /** Throws a Refusal where there is no such actor. */

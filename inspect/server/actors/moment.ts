@@ -20,21 +20,23 @@ export function snapshotView(kind: ActorKind, snapshot: AnyMachineSnapshot): Sna
   };
 }
 
-export function reachOf({ moments, stopped, missing, isProved }: Replay): Reach {
+export function reachOf({ moments, stopped, missing, isProved, head }: Replay): Reach {
   const from = moments.at(0)?.position ?? null;
   const to = moments.at(-1)?.position ?? null;
   const begins = from === null ? 'cut' : 'creation';
   if (stopped === undefined) {
     const sentence = isProved
       ? 'All of its life is in the journal, and replaying it ends in exactly what is stored.'
-      : 'All of its life is in the journal; replaying it does not end in what is stored, so an older chart took part in it.';
+      : head === undefined
+        ? 'All of its life is in the journal; its record cannot be read by this program, so whether replaying ends there is not known.'
+        : 'All of its life is in the journal; replaying it does not end in what is stored, so another chart took part in it.';
     return { from, to, begins, missing, sentence };
   }
   const { position, reason } = stopped;
   const sentence =
     from === null
       ? `Nothing before its present state can be shown: ${reason}.`
-      : `It can be shown from its creation up to position ${to}; from position ${position} on, only its present state is known: ${reason}.`;
+      : `It can be shown from its creation up to position ${to}; from position ${position} on, ${head === undefined ? 'nothing' : 'only its present state'} is known: ${reason}.`;
   return { from, to, begins, missing, sentence };
 }
 

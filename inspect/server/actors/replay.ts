@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { HostedEnvelope } from '../../../actors/host/outcome.ts';
 import { sameJson } from '../../../machines/canonical.ts';
+import { isEventType } from '../../../machines/events/catalogue.ts';
 import { type MachineEvent, machineEvent } from '../../../machines/events/envelope.ts';
 import type { ActorKind } from '../../../machines/ids.ts';
 import { protocol } from '../../../machines/protocol.ts';
@@ -31,7 +32,7 @@ export interface Replay {
   readonly moments: readonly Moment[];
   /** Why the rest cannot be told; undefined where all of it can. */
   readonly stopped: Stop | undefined;
-  /** The actor as the store holds it, and its newest event. */
+  /** The actor as the store holds it, undefined where that cannot be read; and its newest event. */
   readonly head: AnyMachineSnapshot | undefined;
   readonly newest: Instant | undefined;
   /** Events that the newest version counts and the journal has no more. */
@@ -61,6 +62,7 @@ type Head = { readonly version: number; readonly snapshot: AnyMachineSnapshot };
 
 export interface ReplayParts {
   readonly store: Pick<Store, 'actors' | 'journal'>;
+  /** Undefined where there is none, or where its record cannot be trusted or is of a newer chart. */
   readonly headOf: (kind: ActorKind, id: string) => Head | undefined;
   readonly mostEvents?: number;
 }
@@ -158,15 +160,17 @@ export class Course {
   ): { readonly snapshot: AnyMachineSnapshot } | { readonly reason: string } {
     const definition = protocol.definitions[this.#kind];
     const event: MachineEvent = machineEvent(envelope as Parameters<typeof machineEvent>[0]);
+    if (!isEventType(event.type))
+      return { reason: `this program knows no event ${JSON.stringify(event.type)}: it was written by a newer one` };
     try {
       if (before === undefined) return { snapshot: start(definition.machine, definition.inputOf(event)).snapshot };
       // What was journaled was accepted while the actor was active.
       const { change, snapshot } = step(definition.machine, before, event);
       return change === 'unmatched'
-        ? { reason: 'the chart of this version takes no such event in that state: it was written by an older one' }
+        ? { reason: 'the chart of this version takes no such event in that state: it was written by another one' }
         : { snapshot };
     } catch {
-      return { reason: 'the chart of this version cannot take this event: it was written by an older one' };
+      return { reason: 'the chart of this version cannot take this event: it was written by another one' };
     }
   }
 }

@@ -9,7 +9,7 @@ import { definitions } from '../../../machines/registry.ts';
 import type { Store } from '../../../persistence/store.ts';
 import type { ActorRow as StoredRow } from '../../../persistence/tables/actors.ts';
 import type { ActorRow } from '../contract.ts';
-import { corruptRow, rowOf } from './row.ts';
+import { rowOf, untrustedRow } from './row.ts';
 
 /** Rows of one slice: each is hashed and parsed, some 60 µs. */
 const sliceRows = 64;
@@ -126,17 +126,26 @@ export class Fleet {
 
   #read(stored: StoredRow & { readonly intact: boolean }): void {
     if (!Object.hasOwn(definitions, stored.kind)) return;
-    const { key, id, version, settled, released, intact, snapshot } = stored;
+    const { key, id, version, settled, released, snapshot } = stored;
     const kind = stored.kind as ActorKind;
     const known = this.row(kind, id);
     if (known !== undefined && known.version >= version) return;
     const position = this.#store.journal.newestOf(key, 1);
-    if (!intact) {
-      this.#rows.set(keyOf(stored), corruptRow({ kind, id, version, position }));
+    const fault = faultOf(stored);
+    if (fault !== undefined) {
+      this.#rows.set(keyOf(stored), untrustedRow({ kind, id, version, position }, fault));
       return;
     }
     const { value, context } = JSON.parse(snapshot);
     const row = rowOf({ kind, id, version, position, settled, released, value, context });
     this.#rows.set(keyOf(stored), this.#withGoal(row, context));
   }
+}
+
+/** Why nothing can be read out of a row. What the words of a newer chart mean, only the newer program knows (JRN-09). */
+function faultOf({ intact, kind, definitionVersion }: StoredRow & { readonly intact: boolean }): string | undefined {
+  if (!intact) return 'Its record does not match its digest';
+  const { version } = definitions[kind as ActorKind];
+  if (definitionVersion <= version) return undefined;
+  return `Its record was written by version ${definitionVersion} of its chart, which is newer than this program's (${version})`;
 }

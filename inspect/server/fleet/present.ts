@@ -2,6 +2,7 @@
 import type { InspectedDaemon } from '../../../actors/daemon/inspector/port.ts';
 import { intact } from '../../../actors/runtime/actorAccess.ts';
 import type { ActorKind } from '../../../machines/ids.ts';
+import { largestLimit } from '../../../persistence/paging.ts';
 import type { ActorRow } from '../contract.ts';
 import type { Fleet } from './fleet.ts';
 
@@ -17,15 +18,16 @@ export function presentRow(
   id: string,
 ): ActorRow | undefined {
   const known = fleet.row(kind, id);
-  // The fleet is told of commits together: what was committed a moment ago is not in it yet.
-  if (known !== undefined && (known.status === 'corrupt' || known.version === host.versionOf(kind, id))) return known;
   const after = intact(host, kind, id);
+  if (after === undefined || after === 'corrupt') return known?.status === 'corrupt' ? known : undefined;
   const [key, version] = [store.actors.keyOf({ kind, id }), host.versionOf(kind, id)];
-  if (after === undefined || after === 'corrupt' || key === undefined || version === undefined) return undefined;
+  // The fleet is told of commits together: what was committed a moment ago is not in it yet.
+  if (known !== undefined && (known.status === 'corrupt' || known.version === version)) return known;
+  if (key === undefined || version === undefined) return undefined;
   return fleet.line({ actor: { kind, id }, position: store.journal.newestOf(key, 1), version, after });
 }
 
-/** What names a Goal, and the sessions, which name a run of it; the Goal itself first. */
+/** The newest thousand of each kind: what names a Goal, and the sessions, which name a run of it; the Goal itself first. */
 export function rowsOfGoal(parts: Parts, goalId: string): readonly ActorRow[] {
   const { host } = parts.daemon;
   const found = new Map<string, ActorRow>();
@@ -34,8 +36,10 @@ export function rowsOfGoal(parts: Parts, goalId: string): readonly ActorRow[] {
     if (row !== undefined) found.set(`${kind}/${id}`, row);
   };
   add('goal', goalId);
+  // A list that is longer than one answer ends with what came last, which is what people look for.
+  const newest = { link: { name: 'goalId', value: goalId }, newestFirst: true, limit: largestLimit };
   for (const kind of ['worktreeGeneration', 'executionScope', 'run'] as const)
-    for (const id of host.linked(kind, 'goalId', goalId)) {
+    for (const { id } of host.list(kind, newest)) {
       add(kind, id);
       if (kind === 'run') for (const session of host.linked('ptySession', 'runId', id)) add('ptySession', session);
     }

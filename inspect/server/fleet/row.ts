@@ -33,15 +33,13 @@ export function rowOf({ value, context, settled, released, ...source }: RowSourc
   };
 }
 
-export const corruptRow = ({
-  kind,
-  id,
-  version,
-  position,
-}: Pick<RowSource, 'kind' | 'id' | 'version' | 'position'>): ActorRow => ({
+type Untrusted = Pick<RowSource, 'kind' | 'id' | 'version' | 'position'>;
+
+/** A record of which nothing is shown but that it is there, and `why`. */
+export const untrustedRow = ({ kind, id, version, position }: Untrusted, why: string): ActorRow => ({
   ...{ kind, id, version, position },
   ...{ state: [], status: 'corrupt', label: null, goalId: null },
-  waits: 'Its record does not match its digest; nothing is concluded from it.',
+  waits: `${why}; nothing is concluded from it.`,
 });
 
 /** The field of the record that people know it by. */

@@ -99,7 +99,7 @@ interface BarsProps {
   readonly failure: Error | undefined;
 }
 
-function Bars({ answer: { title, status, bars, cut }, nowMs, failure }: BarsProps) {
+function Bars({ answer: { title, status, bars, cut, omitted }, nowMs, failure }: BarsProps) {
   const lasting = bars.some(({ toMs }) => toMs === null);
   const span = spanOf(bars, lasting ? nowMs : Math.max(0, ...bars.map(({ toMs }) => toMs ?? 0)));
   return (
@@ -110,6 +110,11 @@ function Bars({ answer: { title, status, bars, cut }, nowMs, failure }: BarsProp
         <Badge tone={toneOfState(status)}>{visible(inWords(status))}</Badge>
         <span class="faint">{`${dateTime(span.fromMs)}, ${duration(span.toMs - span.fromMs)}`}</span>
         {cut && <span class="faint">A part of what is shown is not known any more.</span>}
+        {omitted.bars + omitted.actors > 0 && (
+          <span class="faint" data-omitted>
+            {`Not shown, because there is too much: older stretches ${omitted.bars}, older actors ${omitted.actors}.`}
+          </span>
+        )}
       </p>
       {bars.length === 0 ? (
         <Empty title="Nothing happened to this Goal that is kept." />

@@ -1,6 +1,11 @@
 /** Ten thousand actors, and browsers that do not keep up with what is committed. */
 import { describe, expect, it } from 'vitest';
+import { draft } from '../../../actors/runtime/submission.ts';
+import { Histories } from '../../../inspect/server/actors/history.ts';
 import type { FleetAnswer, UpdateMessage } from '../../../inspect/server/contract.ts';
+import { Fleet } from '../../../inspect/server/fleet/fleet.ts';
+import { timelineOf } from '../../../inspect/server/timeline.ts';
+import { goalInput } from '../../machines/support/goalEvidence.ts';
 import { fleetPath, hosted } from './support/hosted.ts';
 import { openUpdates } from './support/stream.ts';
 
@@ -57,5 +62,60 @@ describe('a browser that does not take what it is told', () => {
     await addGoals(last, last + 1);
     await slow.until(committed(idOf(last)));
     expect(quick.told.map((told) => told.message.type)).not.toContain('gap');
+  });
+});
+
+describe('the timeline of a long life', () => {
+  /** Queued, and given to another node and back as often as that; each time its wait is another one. */
+  async function wandering(moves: number) {
+    const { daemon } = hosted();
+    const { host, store } = daemon;
+    const goalId = goalInput().goalId;
+    const told = (type: 'goal.created' | 'goal.queued' | 'goal.nodeAssigned', payload: object) =>
+      draft(type, { to: ['goal', goalId], payload: payload as never, by: 'test' });
+    await host.submit([told('goal.created', goalInput({ nodeId: store.nodeId as never }))]);
+    await host.submit([told('goal.queued', { expectedRevision: 1, actor: 'operator' })]);
+    const moved = (n: number) => {
+      const nodeId = n % 2 === 0 ? 'Nelsewhere' : store.nodeId;
+      return told('goal.nodeAssigned', { nodeId, expectedRevision: n + 2, requestId: `q${n}`, actor: 'operator' });
+    };
+    for (let at = 0; at < moves; at += 200) {
+      const outcomes = await host.submit(Array.from({ length: Math.min(200, moves - at) }, (_, n) => moved(at + n)));
+      expect(outcomes.find(({ outcome }) => outcome !== 'changed')).toBeUndefined();
+    }
+    const histories = new Histories({
+      store,
+      headOf: (kind, id) => ({ snapshot: host.snapshotOf(kind, id)!, version: host.versionOf(kind, id)! }),
+    });
+    const fleet = new Fleet(store);
+    await fleet.ready;
+    return { goalId, histories, parts: { daemon, fleet, histories } };
+  }
+
+  it('has the newest thousand stretches and what lasts, and says how many it leaves out', async () => {
+    const { goalId, parts } = await wandering(1_200);
+    const { bars, omitted } = await timelineOf(parts, goalId);
+    expect(bars).toHaveLength(1_000);
+    expect(bars.filter(({ toMs }) => toMs === null).map(({ lane }) => lane)).toEqual(['step', 'wait']);
+    expect(bars.at(-1)).toMatchObject({ lane: 'wait', toMs: null });
+    // Each move ends a wait; before them it waited in the backlog, which is a step as well.
+    expect(omitted).toEqual({ actors: 0, bars: 1_200 + 2 + 2 - 1_000 });
+  });
+
+  it('lets others have their turn while it is put together', async () => {
+    const { goalId, histories, parts } = await wandering(4_200);
+    await histories.of('goal', goalId);
+    let turns = 0;
+    let isDone = false;
+    const count = () => {
+      turns += 1;
+      if (!isDone) setImmediate(count);
+    };
+    const answer = timelineOf(parts, goalId);
+    setImmediate(count);
+    await answer;
+    isDone = true;
+    // Two thousand moments in a turn, for the steps and for the waits; one more for looking at the journal.
+    expect(turns).toBeGreaterThanOrEqual(4);
   });
 });

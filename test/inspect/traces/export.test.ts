@@ -82,6 +82,30 @@ it('loses spans, says how many, and waits for nobody, where the collector refuse
   ]);
 });
 
+it('reads nothing of an answer but whether it was taken: one without an end costs neither time nor memory', async () => {
+  const endless = createServer((request, response) => {
+    request.resume();
+    response.on('error', () => {});
+    const more = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+    };
+    response.on('drain', more);
+    request.on('end', more);
+  });
+  await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    endless.closeAllConnections();
+    endless.close();
+  });
+  const losses: unknown[] = [];
+  const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`;
+  const onLoss = (...loss: readonly unknown[]) => losses.push(loss);
+  const exporter = new Exporter({ url, resource: {}, onLoss, closeWithinMs: 1_000 });
+  new SmallProvider((span) => exporter.add(span)).getTracer('t').startSpan('s').end();
+  await exporter.close();
+  expect(losses).toEqual([]);
+});
+
 it('sends batches of a bounded size, in order', async () => {
   const { posted, url } = await collector();
   const exporter = new Exporter({ url, resource: { 'service.name': 'x' }, onLoss: () => expect.unreachable() });

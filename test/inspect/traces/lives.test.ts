@@ -6,7 +6,7 @@ import type { Host } from '../../../actors/host/api.ts';
 import type { Draft } from '../../../actors/host/outcome.ts';
 import { spanContextOf } from '../../../inspect/traces/identity.ts';
 import { type FinishedSpan, SmallProvider } from '../../../inspect/traces/provider.ts';
-import { traceCommits } from '../../../inspect/traces/tracing.ts';
+import { type TracedParts, traceCommits } from '../../../inspect/traces/tracing.ts';
 import type { EventType } from '../../../machines/events/catalogue.ts';
 import type { ActorKind } from '../../../machines/ids.ts';
 import { protocol } from '../../../machines/protocol.ts';
@@ -45,17 +45,21 @@ const ending: Draft[] = [
   draft('goal', goalId, ['goal.cancelled', { requestId: 'q1', actor: 'operator', reason: secret }]),
 ];
 
-function traced(store?: Store) {
+function traced(store?: Store, changed: Partial<TracedParts> = {}) {
   const test = testHost({ ...protocol, ...(store === undefined ? {} : { store }) });
   const faults: unknown[] = [];
+  const losses: unknown[] = [];
   const parts = {
+    monoMs: () => performance.now(),
+    onLoss: (...loss: readonly unknown[]) => losses.push(loss),
     host: test.host,
     store: test.store,
     version: '1',
     wallMs: () => 5_000_000_000_000,
     onFault: (error: unknown) => faults.push(error),
+    ...changed,
   };
-  return { ...test, stop: traceCommits(parts), faults };
+  return { ...test, stop: traceCommits(parts), faults, losses };
 }
 
 const submit = async (host: Host, drafts: readonly Draft[]) => {
@@ -196,6 +200,45 @@ describe('of more than one look', () => {
     expect(counts.filter((n) => n > 0)).toEqual([16, 32, 40]);
     stop();
     expect(count()).toBe(goals.length);
+  });
+});
+
+describe('what is not told', () => {
+  const cancelled = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, n) => `G${from + n}`).flatMap((id) => [
+      draft('goal', id, ['goal.created', goalInput({ goalId: id as typeof goalId })]),
+      draft('goal', id, ['goal.cancelled', { requestId: id, actor: 'operator', reason: secret }]),
+    ]);
+
+  it('is counted where the daemon leaves, which waits a second for it and no longer', async () => {
+    const told: FinishedSpan[] = [];
+    trace.setGlobalTracerProvider(new SmallProvider((span) => told.push(span)));
+    let nowMs = 0;
+    const monoMs = () => {
+      nowMs += 400;
+      return nowMs;
+    };
+    const { host, stop, losses } = traced(undefined, { monoMs });
+    const submitted = host.submit(cancelled(0, 100));
+    await new Promise<void>((resolve) => {
+      host.onCommit(() => {
+        stop();
+        resolve();
+      });
+    });
+    await submitted;
+    expect(told.filter(({ name }) => name === 'custody.goal')).toHaveLength(32);
+    expect(losses).toEqual([[68, 'the daemon left before they were told']]);
+  });
+
+  it('is counted where more end at once than may wait', async () => {
+    const told: FinishedSpan[] = [];
+    trace.setGlobalTracerProvider(new SmallProvider((span) => told.push(span)));
+    const { host, stop, losses } = traced(undefined, { waitingAtMost: 10 });
+    await host.submit(cancelled(0, 40));
+    stop();
+    expect(told.filter(({ name }) => name === 'custody.goal')).toHaveLength(10);
+    expect(losses).toEqual([[30, 'too many ended at once']]);
   });
 });
 
