@@ -1,7 +1,7 @@
 /** Why a scheduling worker is not at work, and what the fence that orders its replacement waits for. */
 import { intact } from '../../../actors/runtime/actorAccess.ts';
 import { standingInWords, standingOf } from '../scopes.ts';
-import { descriptionsOf } from '../states.ts';
+import { descriptionsAt, statePaths } from '../states.ts';
 import type { About, Subject } from '../subject.ts';
 import { inWords } from '../words.ts';
 
@@ -46,6 +46,8 @@ function facts({ snapshot, source }: Worker): readonly string[] {
       `The record of its fence ${runtimeId} cannot be trusted, so nobody can tell whether a replacement may be launched.`,
     );
   else if (fence !== undefined)
-    told.push(`Its replacement is ordered by fence ${runtimeId}: ${descriptionsOf(fence).join(' ')}`);
+    told.push(
+      `Its replacement is ordered by fence ${runtimeId}: ${descriptionsAt('recoveryFence', statePaths(fence)).join(' ')}`,
+    );
   return told;
 }
