@@ -65,6 +65,7 @@ function explained(source: ExplainSource, { kind, id, snapshot }: Found): Explan
     waitsFor: about.waitsFor,
     next,
     unblocks,
+    ending: about.ending ?? null,
     last,
     sentences: [
       what,
@@ -142,7 +143,7 @@ function untrusted(source: ExplainSource, { kind, id, error }: Untrusted): Expla
   const waitsFor = [`It waits for a record that can be read: ${error.next.join('; ')}.`];
   const last = lastOf(source, kind, id);
   return {
-    ...{ kind, id, version: 0, state: [], what, waitsFor, next: [], unblocks: [], last },
+    ...{ kind, id, version: 0, state: [], what, waitsFor, next: [], unblocks: [], ending: null, last },
     sentences: [what, ...waitsFor, ...(last === null ? [] : [last.sentence])],
     fault: error.code,
   };

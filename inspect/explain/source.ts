@@ -11,8 +11,8 @@ export interface ExplainSource {
   readonly nodeId: string;
   /** Whether a launch in flight belongs to the daemon that serves; nothing is in flight where none does. */
   isLaunchedHere(scopeId: string): boolean;
-  /** Who is in the tree of a scope, where its guardian was asked and has said so. */
-  membersOf(scopeId: string): Members | undefined;
+  /** Who is in the tree of a scope as its guardian says; undefined where nobody was asked. */
+  membersOf(scopeId: string): Members | 'unanswered' | undefined;
 }
 
 export interface Members {

@@ -168,7 +168,7 @@ describe('a run', () => {
       ['executionScope', 'S1', scope],
     ]);
     expect(waitsFor).toEqual([]);
-    expect(text).toContain('What ended it: scope proof (a restart of this machine since)');
+    expect(text).toContain('By what it is known to have ended: scope proof (a restart of this machine since)');
     expect(text).toContain('scope S1 is live (custody explain S1)');
   });
 });
