@@ -1,5 +1,6 @@
 /** Explanations in a daemon: what is committed, and who is in the trees that matter, as their guardians say now. */
 import type { ExplainParts } from '../../actors/daemon/explainer.ts';
+import { checkOf } from '../../actors/daemon/worker/target.ts';
 import { intact } from '../../actors/runtime/actorAccess.ts';
 import type { ActorKind } from '../../machines/ids.ts';
 import { handoffBlockersOf, sealBlockersOf } from '../../machines/worktreeGeneration.ts';
@@ -19,12 +20,16 @@ export async function explainInDaemon(
 }
 
 export const sourceIn = (
-  { host, store, pendingLaunches }: Omit<ExplainParts, 'guardians'>,
+  { host, store, config, pendingLaunches }: Omit<ExplainParts, 'guardians'>,
   members: ReadonlyMap<string, Members | 'unanswered'> = new Map(),
 ): ExplainSource => ({
   host,
   journal: store.journal,
   nodeId: store.nodeId,
+  hasCheck: (repoId) => {
+    const repository = repoId === null ? undefined : store.repositories.find(repoId);
+    return repository !== undefined && checkOf(config.checks, repository.path) !== undefined;
+  },
   isLaunchedHere: (scopeId) => pendingLaunches.get(scopeId) !== undefined,
   membersOf: (scopeId) => members.get(scopeId),
 });

@@ -116,9 +116,11 @@ function unblockings({ helps, notes = [] }: About, next: readonly GuardAnswer[])
   );
   return helps
     .filter((event) => open.has(event))
-    .map((event) => {
+    .flatMap((event) => {
       const { what, supplier } = evidenceOf(event);
-      return { evidence: event, supplier, sentence: sentence(`${what} would help; it comes from ${supplier}`) };
+      return supplier === null
+        ? []
+        : { evidence: event, supplier, sentence: sentence(`${what} would help; it comes from ${supplier}`) };
     });
 }
 

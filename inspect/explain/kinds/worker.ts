@@ -12,10 +12,13 @@ export function aboutWorker(worker: Worker): About {
   return {
     what: `Worker ${id} schedules the checks of this installation, in scope ${snapshot.context.scopeId}.`,
     waitsFor: waits(worker),
-    helps: ['worker.registered', 'scheduler.tick', 'scope.exitProved'],
+    helps: isWorking(worker) ? ['worker.registered', 'scheduler.tick'] : ['scheduler.tick', 'scope.exitProved'],
     facts: facts(worker),
   };
 }
+
+const isWorking = ({ snapshot }: Worker): boolean =>
+  snapshot.matches('launching') || snapshot.matches('starting') || snapshot.matches('healthy');
 
 function waits(worker: Worker): readonly string[] {
   const { snapshot, source } = worker;

@@ -11,6 +11,8 @@ export interface Records {
   readonly actors: ReadonlyArray<readonly [kind: ActorKind, id: string, snapshot: AnyMachineSnapshot | 'corrupt']>;
   readonly nodeId?: string;
   readonly members?: Readonly<Record<string, Members | 'unanswered'>>;
+  /** Whether a check is configured for every repository; `unknown` where nobody can say. */
+  readonly checks?: boolean | 'unknown';
   /** Events of scopes, oldest first. */
   readonly told?: readonly HostedEnvelope[];
 
@@ -18,7 +20,14 @@ export interface Records {
 }
 
 /** Reads as a host does: by links that the charts themselves derive. The journal holds what was `told`. */
-export function sourceOf({ actors, nodeId = 'N1', members = {}, inFlight = [], told = [] }: Records): ExplainSource {
+export function sourceOf({
+  actors,
+  nodeId = 'N1',
+  members = {},
+  inFlight = [],
+  told = [],
+  checks = true,
+}: Records): ExplainSource {
   const rows = actors.map(([kind, id, snapshot], index) => ({ key: index + 1, kind, id, snapshot }));
   const list: ExplainSource['host']['list'] = (kind, { link, settled, released, after = 0 } = {}) =>
     rows
@@ -40,6 +49,7 @@ export function sourceOf({ actors, nodeId = 'N1', members = {}, inFlight = [], t
     },
     journal: { page: (query) => pageOf(told, query) },
     nodeId,
+    hasCheck: () => (checks === 'unknown' ? undefined : checks),
     isLaunchedHere: (scopeId) => inFlight.includes(scopeId),
     membersOf: (scopeId) => members[scopeId],
   };
