@@ -64,7 +64,8 @@ export const executionScopeMachine = scopeSetup.createMachine({
           },
         },
         live: {
-          description: 'Somebody of the tree may be running, and the guardian is there to say when nobody is.',
+          description:
+            'Somebody of the tree may be running. As far as anybody has looked, the guardian is there to say when nobody is.',
           on: {
             'guardian.observed': [
               { guard: 'observedAlive', actions: 'recordGuardian' },
@@ -209,7 +210,7 @@ export const executionScopeMachine = scopeSetup.createMachine({
         },
         stalled: {
           description:
-            'The budget ran out or nobody could look. Nothing was assumed; the drain can be asked for again.',
+            'The budget ran out or nobody could look. That proves nothing; the drain can be asked for again.',
           on: {
             'drain.requested': { guard: 'notCommitted', target: 'quiescing', actions: ['requestDrain', 'offerDrain'] },
           },

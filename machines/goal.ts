@@ -110,7 +110,7 @@ export const goalMachine = goalSetup.createMachine({
             },
             todo: {
               entry: { type: 'enter', params: { status: 'todo' } },
-              description: 'Queued. A worker of the assigned node may claim it and begin to plan.',
+              description: 'Queued. A worker of the assigned node may claim it and begin.',
               on: {
                 'claim.recorded': { guard: isCurrent, actions: 'recordClaim' },
                 'step.advanced': {
@@ -151,7 +151,8 @@ export const goalMachine = goalSetup.createMachine({
               states: {
                 plan: {
                   entry: { type: 'enter', params: { status: 'plan' } },
-                  description: 'The request is being turned into a plan.',
+                  description:
+                    'Begun: the verdict of a worker is awaited or on record. In this version it is that of the check.',
                   on: { 'step.advanced': { guard: canAdvance, target: 'implement', actions: 'nextOccurrence' } },
                 },
                 implement: {
@@ -195,8 +196,7 @@ export const goalMachine = goalSetup.createMachine({
             },
             failed: {
               entry: { type: 'enter', params: { status: 'failed' } },
-              description:
-                'Automation has ended. Only a decision, a new Round, cancel or an imported decision leads on.',
+              description: 'Automation has ended, and nothing goes on by itself.',
             },
           },
         },

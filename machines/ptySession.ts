@@ -124,7 +124,7 @@ export const ptySessionMachine = sessionSetup.createMachine({
       initial: 'unsettled',
       states: {
         unsettled: {
-          description: 'The tree of the agent may be alive; its guardian is there to say when nobody is.',
+          description: 'The tree of the agent may be alive: its scope has no proof yet that nobody of it is.',
           on: {
             'scope.exitProved': { guard: 'scopeMatches', target: 'proved' },
             'scope.unverified': { guard: 'scopeMatches', target: 'unverified', actions: 'appendFault' },

@@ -109,7 +109,8 @@ export const worktreeGenerationMachine = generationSetup.createMachine({
           },
         },
         managed: {
-          description: 'This program admits runs, seals and retires.',
+          description:
+            'This program is in control: it admits runs while the worktree is open, seals it and retires it.',
           on: { 'authority.handoffRequested': { target: 'quiescing', actions: 'requestHandoff' } },
         },
         quiescing: {

@@ -12,12 +12,14 @@ import { type ActorsTable, createActorsTable } from './tables/actors.ts';
 import { createJournalTable, type JournalTable } from './tables/journal.ts';
 import { createLinksTable, type LinksTable } from './tables/links.ts';
 import { createMetaTable, type MetaTable } from './tables/meta.ts';
+import { createRepositoriesTable, type RepositoriesTable } from './tables/repositories.ts';
 
 export interface StoreReader {
   readonly actors: Pick<ActorsTable, 'read' | 'readMany' | 'list' | 'count' | 'idsStartingWith'>;
   readonly journal: Pick<JournalTable, 'page' | 'lastPosition'>;
   readonly links: Pick<LinksTable, 'of' | 'find'>;
   readonly meta: Pick<MetaTable, 'get'>;
+  readonly repositories: Pick<RepositoriesTable, 'find'>;
   close(): void;
 }
 
@@ -38,6 +40,7 @@ export function openForReading(stateDir: string): StoreReader {
       journal: withStoreErrors(createJournalTable(connection)),
       links: withStoreErrors(createLinksTable(connection)),
       meta: withStoreErrors(createMetaTable(connection)),
+      repositories: withStoreErrors(createRepositoriesTable(connection)),
       close: () => void connection.close(),
     };
   } catch (thrown) {

@@ -5,7 +5,7 @@ import type { ExplainedView } from './api/explanationViews.ts';
 import type { GuardianTalk } from './guardianTalk.ts';
 import type { PendingLaunches } from './launch/pendingLaunches.ts';
 
-export interface ExplainParts extends Pick<Runtime, 'host' | 'store'> {
+export interface ExplainParts extends Pick<Runtime, 'host' | 'store' | 'config'> {
   readonly pendingLaunches: Pick<PendingLaunches, 'get'>;
   readonly guardians: GuardianTalk;
 }

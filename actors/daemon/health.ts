@@ -51,7 +51,8 @@ export function healthOf({ host, store, findings, storeFailure, workers, root }:
     ...doorReasons(worker),
     ...heldReasons(worker),
   ];
-  const reasons = [...unverified, ...others, ...assumed];
+  // What came of the work says nothing about the health of this installation; people look for it here all the same.
+  const reasons = [...unverified, ...others, ...assumed, ...failedGoals(host)];
   const isSilent = others.some(({ code }) => silentCodes.has(code));
   const state =
     unverified.length > 0 ? 'ownership_unverified' : isSilent ? 'unresponsive' : others.length > 0 ? 'degraded' : 'ok';
@@ -112,6 +113,29 @@ const heldReasons = ({ heldBack }: WorkerView): readonly FindingView[] =>
     detail: `the check of Goal ${goalId} could not be begun: ${reason}; the next attempt is due in ${retryInMs} ms`,
     next: [`custody goals show ${goalId}`, 'custody events'],
   }));
+
+/** Those that have failed and that nobody has given up; the newest, and how many more there are. */
+function failedGoals(host: Parts['host']): readonly FindingView[] {
+  const failed: string[] = [];
+  for (const { id, snapshot } of everyActor(host, 'goal', { settled: false }))
+    if (snapshot !== 'corrupt' && snapshot.context.status === 'failed') failed.push(id);
+  const named = failed.slice(-namedAtMost).map((goalId) => ({
+    code: 'goal_failed',
+    detail: `Goal ${goalId} has failed and stays so until it is given up`,
+    next: [`custody explain ${goalId}`],
+  }));
+  const more = failed.length - named.length;
+  return more === 0
+    ? named
+    : [
+        ...named,
+        {
+          code: 'goal_failed',
+          detail: `${more} older Goals have failed`,
+          next: ['custody goals list --status failed'],
+        },
+      ];
+}
 
 const storeReasons = (failure: StoreError | undefined): readonly FindingView[] =>
   failure === undefined ? [] : [{ code: failure.code, detail: failure.message, next: failure.next }];

@@ -35,8 +35,19 @@ async function answerTo(invocation: Invocation, id: string): Promise<Answer<Expl
     if (!(cause instanceof OperatingError) || !unanswered.has(cause.code)) throw cause;
     requireOperator();
     const { explainInStore } = await import('../../inspect/explain/storeExplainer.ts');
-    const data = explainInStore(invocation.places.stateDir, id);
+    const data = explainInStore(invocation.places.stateDir, id, await configuredChecks(invocation));
     const answer = localAnswer('explain', data, data.fault === null ? 0 : untrustedExit);
     return { ...answer, warnings: [`read from the store alone: ${cause.message}`] };
+  }
+}
+
+/** As a daemon would read them now; undefined where it would refuse to start. */
+async function configuredChecks({ places }: Invocation) {
+  const { loadConfig } = await import('../../actors/daemon/config.ts');
+  try {
+    return loadConfig(places, process.env).config.checks;
+  } catch (cause) {
+    if (cause instanceof OperatingError) return undefined;
+    throw cause;
   }
 }

@@ -9,7 +9,7 @@ import type { Invocation } from '../invocation.ts';
 import { decisionLines, goalDetailLines, goalLines, newGoalLines } from '../print/goals.ts';
 
 export function registerGoals(program: Command): void {
-  const goals = program.command('goals').description('what should be done, and who may advance it');
+  const goals = program.command('goals').description('what should be done, and what came of its check');
   registerAdd(goals);
   example(
     goals
@@ -54,7 +54,7 @@ function registerAdd(goals: Command): void {
       .argument('<title>', 'one line for people')
       .option(
         '--request <file>',
-        'what is asked, as text; - reads standard input. Without it the Goal stays in the backlog',
+        'what is asked, as text; - reads standard input. Without it the Goal stays in the backlog for good',
       )
       .option('--queue', 'queue it at once instead of leaving it in the backlog')
       .option('--priority <n>', 'higher goes first (-1000 to 1000)', parseWhole(-1_000, 1_000))

@@ -1,5 +1,6 @@
 /** Explanations in a daemon: what is committed, and who is in the trees that matter, as their guardians say now. */
 import type { ExplainParts } from '../../actors/daemon/explainer.ts';
+import { checkOf } from '../../actors/daemon/worker/target.ts';
 import { intact } from '../../actors/runtime/actorAccess.ts';
 import type { ActorKind } from '../../machines/ids.ts';
 import { handoffBlockersOf, sealBlockersOf } from '../../machines/worktreeGeneration.ts';
@@ -12,17 +13,23 @@ export async function explainInDaemon(
   { kind, id }: { readonly kind: ActorKind; readonly id: string },
 ): Promise<Explanation | undefined> {
   const scopeIds = scopesOf(context, kind, id);
-  const asked = await Promise.all(scopeIds.map(async (one) => [one, await context.guardians.members(one)] as const));
+  const asked = await Promise.all(
+    scopeIds.map(async (one) => [one, (await context.guardians.members(one)) ?? 'unanswered'] as const),
+  );
   return explain(sourceIn(context, new Map(asked)), kind, id);
 }
 
 export const sourceIn = (
-  { host, store, pendingLaunches }: Omit<ExplainParts, 'guardians'>,
-  members: ReadonlyMap<string, Members | undefined> = new Map(),
+  { host, store, config, pendingLaunches }: Omit<ExplainParts, 'guardians'>,
+  members: ReadonlyMap<string, Members | 'unanswered'> = new Map(),
 ): ExplainSource => ({
   host,
   journal: store.journal,
   nodeId: store.nodeId,
+  hasCheck: (repoId) => {
+    const repository = repoId === null ? undefined : store.repositories.find(repoId);
+    return repository !== undefined && checkOf(config.checks, repository.path) !== undefined;
+  },
   isLaunchedHere: (scopeId) => pendingLaunches.get(scopeId) !== undefined,
   membersOf: (scopeId) => members.get(scopeId),
 });
@@ -30,11 +37,13 @@ export const sourceIn = (
 /** Guardians answer one after the other at worst, so only so many are asked. */
 const askedAtMost = 8;
 
-/** The scopes whose holders the text names, as far as their end is not proved. */
+/** The scopes whose holders the text names, as far as their end is not proved and a guardian has reported. */
 function scopesOf({ host }: Pick<ExplainParts, 'host'>, kind: ActorKind, id: string): readonly string[] {
   const isOpen = (scopeId: string): boolean => {
     const scope = intact(host, 'executionScope', scopeId);
-    return scope !== undefined && scope !== 'corrupt' && !scope.hasTag('capacityReleased');
+    return (
+      scope !== undefined && scope !== 'corrupt' && scope.context.guardian !== null && !scope.hasTag('capacityReleased')
+    );
   };
   return candidates({ host }, kind, id).filter(isOpen).slice(0, askedAtMost);
 }

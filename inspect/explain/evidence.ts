@@ -1,22 +1,22 @@
 /**
  * Every event as a piece of evidence: what it is in words, and who can supply it. The record of types makes a new event
- * without such a line a compile error.
+ * without such a line a compile error. What the charts take and nothing in this version brings has no supplier, and a
+ * person is one only by a command; tests hold both to the program.
  */
 import type { EventType } from '../../machines/events/catalogue.ts';
 
 export interface Evidence {
   /** A noun phrase. */
   readonly what: string;
-  readonly supplier: string;
+  /** Null where nothing in this version brings it. */
+  readonly supplier: string | null;
 }
 
-type Line = readonly [what: string, supplier: string];
+type Line = readonly [what: string, supplier: string | null];
 
 const operator = 'an operator';
 const claimant = 'the worker that holds the claim';
-const worker = 'a worker of the assigned node';
-const git = 'whoever looks at git for this Goal';
-const sync = 'the synchronisation with another node';
+const worker = 'the scheduling worker, for a check that is configured';
 const launcher = 'the launch coordinator of the daemon';
 const receipts = 'its guardian, whose receipt the daemon reads';
 const looks = 'the daemon, which looks at the process';
@@ -29,36 +29,36 @@ const foreign = 'the launcher that started it, through its notes';
 const clock = 'the clock of the daemon';
 
 const goal = {
-  'goal.created': ['its creation', operator],
-  'round.authored': ['a request, as a new Round', operator],
+  'goal.created': ['its creation', `${operator} (custody goals add)`],
+  'round.authored': ['a request, as a new Round', null],
   'goal.queued': ['the decision to queue it', `${operator} (custody goals queue)`],
   'claim.recorded': ['the claim of a worker', worker],
-  'step.advanced': ['the step into the next state, with the receipts that it rests on', claimant],
+  'step.advanced': ['the step out of the queue', worker],
   'receipt.recorded': ['a receipt with the verdict on this step', claimant],
   'step.failed': ['word that the step could not be done', claimant],
   'stop.settled': ['proof that what was asked to stop has ended', claimant],
   'execution.interrupted': ['word that its execution was cut off', 'the daemon'],
-  'preparation.reproduced': ['word that the preparation was done anew on another branch', claimant],
-  'sideEffect.started': ['the beginning of a side effect', claimant],
-  'sideEffect.finished': ['the outcome of a side effect', 'whoever began it, or looked afterwards'],
-  'decision.stepSelected': ['the decision that it is in another step', operator],
-  'goal.nodeAssigned': ['the decision that another node does it', operator],
+  'preparation.reproduced': ['word that the preparation was done anew on another branch', null],
+  'sideEffect.started': ['the beginning of a side effect', null],
+  'sideEffect.finished': ['the outcome of a side effect', null],
+  'decision.stepSelected': ['the decision that it is in another step', null],
+  'goal.nodeAssigned': ['the decision that another node does it', null],
   'goal.cancelled': ['the decision to give it up', `${operator} (custody goals cancel)`],
-  'review.accepted': ['the acceptance', 'the person who reviews it'],
-  'review.declined': ['the refusal', 'the person who reviews it'],
-  'integration.leased': ['the lease of an integration target', claimant],
-  'integration.begun': ['the beginning of the merge', claimant],
-  'integration.released': ['the end of the lease', git],
-  'integration.localRecorded': ['the merge commit, as git holds it here', git],
-  'integration.notApplied': ['a look at git that finds no merge', git],
-  'publication.started': ['the beginning of the push', claimant],
-  'publication.finished': ['the merge commit, as the remote holds it', git],
-  'publication.failed': ['the refusal of the push', git],
-  'sync.workflowApplied': ['a newer decision of another node', sync],
-  'sync.nodeApplied': ['an assignment by another node', sync],
-  'sync.cancelApplied': ['a cancellation by another node', sync],
-  'sync.conflictRaised': ['a contradiction between two nodes', sync],
-  'sync.conflictResolved': ['the choice between the two decisions', operator],
+  'review.accepted': ['the acceptance', null],
+  'review.declined': ['the refusal', null],
+  'integration.leased': ['the lease of an integration target', null],
+  'integration.begun': ['the beginning of the merge', null],
+  'integration.released': ['the end of the lease', null],
+  'integration.localRecorded': ['the merge commit, as git holds it here', null],
+  'integration.notApplied': ['a look at git that finds no merge', null],
+  'publication.started': ['the beginning of the push', null],
+  'publication.finished': ['the merge commit, as the remote holds it', null],
+  'publication.failed': ['the refusal of the push', null],
+  'sync.workflowApplied': ['a newer decision of another node', null],
+  'sync.nodeApplied': ['an assignment by another node', null],
+  'sync.cancelApplied': ['a cancellation by another node', null],
+  'sync.conflictRaised': ['a contradiction between two nodes', null],
+  'sync.conflictResolved': ['the choice between the two decisions', null],
 } as const;
 
 const run = {
@@ -90,7 +90,7 @@ const generation = {
   'prediction.recorded': ['a prediction', 'the daemon, when somebody asks for one'],
   'path.observed': ['a look at its directory', 'the daemon'],
   'contract.verified': ['a containment contract verified on this host', 'the battery (custody contract verify)'],
-  'authority.granted': ['the grant of control over a new worktree', operator],
+  'authority.granted': ['the grant of control over a new worktree', `${operator} (custody worktrees authority)`],
   'authority.migrated': ['the takeover of control, with evidence', `${operator} (custody worktrees authority)`],
   'authority.handoffRequested': ['the request to hand control over', `${operator} (custody worktrees authority)`],
   'authority.handedOff': ['the completion of the handoff', 'the last run that settles'],
@@ -117,8 +117,8 @@ const scope = {
     'the word of a person who answers for it that nobody is left (no proof)',
     `${operator} (custody recover --assume-ended)`,
   ],
-  'sideEffect.committed': ['the beginning of a publication', claimant],
-  'sideEffect.done': ['the end of a publication', claimant],
+  'sideEffect.committed': ['the beginning of a publication', null],
+  'sideEffect.done': ['the end of a publication', null],
   'drain.requested': ['the request to end it', 'whoever stops, cancels or replaces what it serves'],
   'drain.quiesced': ['word that the tree stands still', drain],
   'drain.signalled': ['word that everybody was signalled', drain],

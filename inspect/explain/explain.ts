@@ -16,7 +16,7 @@ import { aboutSession } from './kinds/session.ts';
 import { aboutWorker } from './kinds/worker.ts';
 import { lastOf } from './last.ts';
 import type { ExplainSource } from './source.ts';
-import { descriptionsOf, statePaths } from './states.ts';
+import { descriptionsAt, statePaths } from './states.ts';
 import type { About, Subject } from './subject.ts';
 import { inWords, sentence } from './words.ts';
 
@@ -51,7 +51,8 @@ interface Found {
 function explained(source: ExplainSource, { kind, id, snapshot }: Found): Explanation {
   const next = waysOn(definitions[kind].machine, snapshot).map((way) => answerOf(kind, way));
   const about = abouts[kind]({ source, id, snapshot, next } as never);
-  const what = [about.what, ...descriptionsOf(snapshot)].join(' ');
+  const state = statePaths(snapshot);
+  const what = [about.what, ...descriptionsAt(kind, state)].join(' ');
   const unblocks = about.waitsFor.length === 0 ? [] : unblockings(about, next);
   const last = lastOf(source, kind, id);
   const waits = about.waitsFor.length === 0 ? [nothing(kind, snapshot)] : about.waitsFor;
@@ -59,11 +60,12 @@ function explained(source: ExplainSource, { kind, id, snapshot }: Found): Explan
     kind,
     id,
     version: source.host.versionOf(kind, id) ?? 0,
-    state: statePaths(snapshot),
+    state,
     what,
     waitsFor: about.waitsFor,
     next,
     unblocks,
+    ending: about.ending ?? null,
     last,
     sentences: [
       what,
@@ -114,9 +116,11 @@ function unblockings({ helps, notes = [] }: About, next: readonly GuardAnswer[])
   );
   return helps
     .filter((event) => open.has(event))
-    .map((event) => {
+    .flatMap((event) => {
       const { what, supplier } = evidenceOf(event);
-      return { evidence: event, supplier, sentence: sentence(`${what} would help; it comes from ${supplier}`) };
+      return supplier === null
+        ? []
+        : { evidence: event, supplier, sentence: sentence(`${what} would help; it comes from ${supplier}`) };
     });
 }
 
@@ -141,7 +145,7 @@ function untrusted(source: ExplainSource, { kind, id, error }: Untrusted): Expla
   const waitsFor = [`It waits for a record that can be read: ${error.next.join('; ')}.`];
   const last = lastOf(source, kind, id);
   return {
-    ...{ kind, id, version: 0, state: [], what, waitsFor, next: [], unblocks: [], last },
+    ...{ kind, id, version: 0, state: [], what, waitsFor, next: [], unblocks: [], ending: null, last },
     sentences: [what, ...waitsFor, ...(last === null ? [] : [last.sentence])],
     fault: error.code,
   };

@@ -1,5 +1,6 @@
 /** Why an actor stands where it stands, as every surface shows it: the command line, the inspector and JSON. */
 import type { ExplainedView } from '../../actors/daemon/api/explanationViews.ts';
+import type { DrainCause } from '../../machines/evidence.ts';
 
 /** What one transition out of the present state would be answered, as far as the context alone tells. */
 export interface GuardAnswer {
@@ -16,6 +17,19 @@ export interface GuardAnswer {
   readonly reads: readonly string[];
   /** Leaf guards that the context alone makes refuse. */
   readonly refused: readonly string[];
+}
+
+/** How the tree of a run or a scope ended, or is about to. */
+export interface Ending {
+  /** Of the root (wait(2)); null where nobody has recorded it. */
+  readonly result: {
+    readonly how: string;
+    readonly exitCode: number | null;
+    readonly signal: number | null;
+    readonly errno: number | null;
+  } | null;
+  /** The order to end it, `natural` where its root ended by itself; null where there was none. `at` is UTC in ISO 8601. */
+  readonly drain: { readonly cause: DrainCause; readonly by: string | null; readonly at: string | null } | null;
 }
 
 /** What would lead on, and who can bring it. */
@@ -36,6 +50,8 @@ export interface Explanation extends ExplainedView {
   readonly waitsFor: readonly string[];
   readonly next: readonly GuardAnswer[];
   readonly unblocks: readonly Unblocking[];
+  /** Of a run with a scope of ours, and of a scope; null of everything else, and before anything has ended. */
+  readonly ending: Ending | null;
   /** `at` is UTC in ISO 8601. */
   readonly last: { readonly position: number; readonly at: string | null; readonly sentence: string } | null;
 }

@@ -23,7 +23,7 @@ export function lastOf(source: ExplainSource, kind: ActorKind, id: string): Expl
 }
 
 /** Wall time may be anything that a clock once said. */
-function timeOf(wallMs: number): string | null {
+export function timeOf(wallMs: number): string | null {
   const time = new Date(wallMs);
   return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }

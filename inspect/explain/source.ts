@@ -9,10 +9,12 @@ export interface ExplainSource {
   readonly journal: Pick<JournalTable, 'page'>;
   /** Which machine this is, in the sense of a Goal's `nodeId`. */
   readonly nodeId: string;
+  /** Whether a check is configured for a repository; undefined where the configuration cannot be read. */
+  hasCheck(repoId: string | null): boolean | undefined;
   /** Whether a launch in flight belongs to the daemon that serves; nothing is in flight where none does. */
   isLaunchedHere(scopeId: string): boolean;
-  /** Who is in the tree of a scope, where its guardian was asked and has said so. */
-  membersOf(scopeId: string): Members | undefined;
+  /** Who is in the tree of a scope as its guardian says; undefined where nobody was asked. */
+  membersOf(scopeId: string): Members | 'unanswered' | undefined;
 }
 
 export interface Members {

@@ -3,7 +3,7 @@
 import type { SnapshotOf } from '../../actors/runtime/actorAccess.ts';
 import type { EventType } from '../../machines/events/catalogue.ts';
 import type { ActorKind } from '../../machines/ids.ts';
-import type { GuardAnswer } from './explanation.ts';
+import type { Ending, GuardAnswer } from './explanation.ts';
 import type { ExplainSource } from './source.ts';
 
 export interface Subject<Kind extends ActorKind> {
@@ -24,6 +24,8 @@ export interface About {
   readonly notes?: readonly EventType[];
   /** Events that somebody expects to be taken here, so that a guard that refuses them is news. */
   readonly wants?: readonly EventType[];
+  /** How it ended, or is about to. */
+  readonly ending?: Ending | null;
   /** What else a person should know: facts on record that no event waits for. */
   readonly facts?: readonly string[];
 }

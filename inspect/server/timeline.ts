@@ -146,13 +146,14 @@ const stepBars = (goal: Replay): Promise<Bar[]> =>
 const isOver: ReadonlySet<string> = new Set(['done', 'cancelled']);
 
 /** When nobody may work on it, or somebody may and nobody does. */
-const waitBars = (goal: Replay, nodeId: string): Promise<Bar[]> =>
+export const waitBars = (goal: Replay, nodeId: string): Promise<Bar[]> =>
   stretches(goal, 'wait', (snapshot) => {
     const { status, claim, occurrence } = snapshot.context as GoalContext;
     if (isOver.has(status)) return null;
     const { eligible, reason } = goalEligibility(snapshot as GoalSnapshot, nodeId);
     if (eligible && claim !== null && claim.occurrence === occurrence.n) return null;
-    const why = eligible ? 'nobody has begun the step' : reason.replaceAll('_', ' ');
+    const free = status === 'todo' ? 'nobody has begun' : 'no worker holds the step';
+    const why = eligible ? free : reason.replaceAll('_', ' ');
     return { label: why, state: status, reason: waitOf('goal', leafPaths(snapshot.value)) ?? why };
   });
 

@@ -1,10 +1,9 @@
 /** A Goal as the command line shows it. */
-import type { GoalContext } from '../../../machines/goalContext.ts';
 import { goalEligibility } from '../../../machines/goalEligibility.ts';
 import { committed, everyActor, required } from '../../runtime/actorAccess.ts';
-import type { EventView, GoalCheckView, GoalDetailView, GoalView } from '../api/views.ts';
+import type { EventView, GoalDetailView, GoalView } from '../api/views.ts';
 import type { DaemonContext } from '../context.ts';
-import { checkIdOf } from '../worker/checkPlan.ts';
+import { goalCheck } from '../worker/goalCheck.ts';
 import { eventViews } from './eventView.ts';
 import { statePath } from './scopeView.ts';
 
@@ -29,17 +28,8 @@ export function goalView({ host, store }: Parts, goalId: string): GoalView {
     convergence: statePath(goal.value.convergence),
     eligible,
     reason,
-    check: checkOf(context),
+    check: goalCheck(context),
   };
-}
-
-/** From the record of the Goal alone: the claim that its step was begun with, and what came of it. */
-function checkOf({ claim, receipts, failure, occurrence }: GoalContext): GoalCheckView | null {
-  const runId = claim === null ? undefined : checkIdOf(claim.claimId);
-  if (claim === null || runId === undefined || claim.occurrence !== occurrence.n) return null;
-  const receipt = receipts.findLast(({ claimId }) => claimId === claim.claimId);
-  if (receipt !== undefined) return { runId, verdict: receipt.verdict, reason: null };
-  return { runId, verdict: null, reason: failure === null ? null : (failure.reasonCode ?? failure.kind) };
 }
 
 const historyEvents = 1_000;

@@ -19,7 +19,12 @@ export function aboutGeneration(generation: Generation): About {
   const { path, goalId, controller, branch } = snapshot.context;
   const serves = goalId === null ? '' : ` of Goal ${goalId}`;
   const on = branch === null ? '' : ` on branch ${quoted(branch)}`;
-  const control = controller === ownController ? 'this program is in control' : `${quoted(controller)} is in control`;
+  const control =
+    controller !== ownController
+      ? `${quoted(controller)} is in control`
+      : snapshot.matches({ authority: 'observe' })
+        ? 'this program has not taken control yet'
+        : 'this program is in control';
   return {
     what: `Worktree ${id}${serves} is the directory ${quoted(path)}${on}; ${control}.`,
     waitsFor: waits(generation),
@@ -66,8 +71,9 @@ function wantedIn(snapshot: GenerationSnapshot): About['helps'] {
 function waits(generation: Generation): readonly string[] {
   const { snapshot, source } = generation;
   if (snapshot.matches({ lifecycle: 'retired' }) || snapshot.matches({ lifecycle: 'quarantined' })) return [];
-  if (snapshot.matches({ lifecycle: 'sealed' })) return ofExecutor(generation);
   const handoff = ofHandoff(snapshot);
+  if (snapshot.matches({ authority: 'quiescing' })) return handoff;
+  if (snapshot.matches({ lifecycle: 'sealed' })) return ofExecutor(generation);
   if (snapshot.matches({ authority: 'observe' })) return [...handoff, ...ofTakeover(generation)];
   const blockers = [...sealBlockersOf(snapshot), ...writersBeside(source.host, snapshot)];
   if (blockers.length === 0)
@@ -93,7 +99,7 @@ function ofHandoff(snapshot: GenerationSnapshot): readonly string[] {
   if (handoff === null) return [];
   const left = handoffBlockersOf(snapshot).map(({ detail }) => detail);
   return [
-    `Control is on its way to ${quoted(handoff.to)}, and leaves once everybody who was admitted is settled${left.length === 0 ? '' : `: ${listed(left)}`}.`,
+    `Control is on its way to ${quoted(handoff.to)}, and leaves once everybody who was admitted is settled${left.length === 0 ? '' : `: ${listed(left)}`}; or it stays after all (custody worktrees authority ${snapshot.context.generationId} abandon).`,
   ];
 }
 

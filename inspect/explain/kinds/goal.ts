@@ -1,9 +1,12 @@
 /** Why a Goal does not move: whose decision, whose work, or which scope of it is missing a proof. */
 
+import type { GoalCheckView } from '../../../actors/daemon/api/views.ts';
+import { goalCheck } from '../../../actors/daemon/worker/goalCheck.ts';
 import { everyActor } from '../../../actors/runtime/actorAccess.ts';
 import type { GoalSnapshot } from '../../../machines/goal.ts';
 import type { GoalContext } from '../../../machines/goalContext.ts';
 import { goalEligibility } from '../../../machines/goalEligibility.ts';
+import { runInWords } from '../endings.ts';
 import { openScopes, standingInWords } from '../scopes.ts';
 import type { About, Subject } from '../subject.ts';
 import { inWords, listed, quoted } from '../words.ts';
@@ -17,43 +20,22 @@ export function aboutGoal(goal: Goal): About {
   return {
     what: `Goal ${id}, ${quoted(title)}, is in ${status} (occurrence ${occurrence.n}, Round ${round}, revision ${revision}) and assigned to node ${nodeId}.`,
     waitsFor: [...ofOutcomes(snapshot), ...(snapshot.hasTag('terminal') ? [] : ofWork(goal))],
-    helps: snapshot.matches({ convergence: 'conflicted' }) ? ['sync.conflictResolved', ...progress] : progress,
-    notes: snapshot.matches({ workflow: { active: 'executing' } })
-      ? ['claim.recorded', 'receipt.recorded', 'sideEffect.finished']
-      : ['claim.recorded', 'sideEffect.finished'],
-    wants: wantedIn(context),
+    helps: helpsOf(goal),
+    notes: ['claim.recorded', 'receipt.recorded'],
+    wants: status === 'backlog' ? ['goal.queued'] : [],
     facts: factsOf(context),
   };
 }
 
-function wantedIn({ status }: GoalContext): About['wants'] & object {
-  if (status === 'backlog') return ['goal.queued'];
-  if (status === 'review') return ['review.accepted'];
-  if (status === 'governance')
-    return ['integration.leased', 'integration.begun', 'publication.started', 'step.advanced'];
-  return ['step.advanced'];
+/** What this version brings on: it queues, and its worker runs one check in the first step (README, Checks). */
+function helpsOf({ source, snapshot }: Goal): About['helps'] {
+  const { context } = snapshot;
+  if (snapshot.matches({ convergence: 'conflicted' })) return [];
+  if (context.status === 'backlog') return ['goal.queued'];
+  if (context.status === 'todo') return source.hasCheck(context.repoId) === false ? [] : ['claim.recorded'];
+  const isChecked = context.status === 'plan' && goalCheck(context)?.verdict === null;
+  return isChecked ? ['receipt.recorded'] : [];
 }
-
-const progress = [
-  'sync.conflictResolved',
-  'round.authored',
-  'goal.queued',
-  'claim.recorded',
-  'receipt.recorded',
-  'step.advanced',
-  'review.accepted',
-  'review.declined',
-  'integration.leased',
-  'integration.begun',
-  'integration.localRecorded',
-  'integration.notApplied',
-  'publication.started',
-  'publication.finished',
-  'publication.failed',
-  'sideEffect.finished',
-  'decision.stepSelected',
-  'goal.nodeAssigned',
-] as const;
 
 /** What has begun still reports its outcome, also of a Goal that is over. */
 function ofOutcomes({ context, value }: GoalSnapshot): readonly string[] {
@@ -78,34 +60,43 @@ function ofWork(goal: Goal): readonly string[] {
   const { reason } = goalEligibility(snapshot, source.nodeId);
   if (reason === 'conflicted' || snapshot.matches({ convergence: 'conflicted' }))
     return [
-      `It waits for the decision of a person: two nodes contradict each other about ${listed(context.conflict?.fields ?? []) || 'this Goal'}, and no worker of any node goes on before one of the two is chosen.`,
+      `It waits for the decision of a person: two nodes contradict each other about ${listed(context.conflict?.fields ?? []) || 'this Goal'}, and no worker of any node goes on before one of the two is chosen. ${noCommand(goal, 'chooses')}`,
     ];
   switch (reason) {
     case 'status_not_actionable':
-      return [ofPerson(context)];
+      return [ofPerson(goal)];
     case 'assigned_to_other_node':
       return [`It waits for node ${context.nodeId}, which it is assigned to; this is node ${source.nodeId}.`];
     case 'no_round':
     case 'empty_round':
-      return ['It waits for a request: there is no Round with one, so there is nothing to work on.'];
+      return [`It has no request, so there is nothing to work on. ${noCommand(goal, 'adds one later')}`];
     case 'eligible':
       return [...ofPredecessors(goal), ofWorker(goal)];
   }
 }
 
-function ofPerson({ status, round, failure }: GoalContext): string {
+/** What is left where the charts know a way on and no command of this version takes it. */
+const noCommand = ({ id }: Goal, does: string): string =>
+  `No command of this version ${does}: ask for the work in a new Goal (custody goals add), and give this one up (custody goals cancel ${id}).`;
+
+function ofPerson(goal: Goal): string {
+  const { status, round, failure } = goal.snapshot.context;
   if (status === 'review')
-    return 'It waits for the decision of a person: to accept the integrated result, or to decline it.';
-  if (status === 'failed') {
-    const why =
-      failure === null
-        ? ''
-        : ` (${inWords(failure.kind)}${failure.reasonCode ? `: ${inWords(failure.reasonCode)}` : ''})`;
-    return `It waits for the decision of an operator: automation has ended${why}, and only a new Round, another step or cancelling leads on.`;
-  }
+    return `It waits for the decision of a person: to accept the integrated result, or to decline it. ${noCommand(goal, 'does either')}`;
+  if (status === 'failed')
+    return `${ofFailure(goal, failure)} It stays failed. ${noCommand(goal, 'leads on from there')}`;
   return round === 0
-    ? 'It waits for an operator: nobody has authored a request yet, and without one it cannot be queued.'
-    : 'It waits for the decision of an operator: it has a request, and nobody has queued it.';
+    ? `It cannot go on: nobody has authored a request yet, and without one it cannot be queued. ${noCommand(goal, 'adds one later')}`
+    : `It waits for the decision of an operator: it has a request, and nobody has queued it (custody goals queue ${goal.id}).`;
+}
+
+function ofFailure({ source, snapshot }: Goal, failure: GoalContext['failure']): string {
+  const check = goalCheck(snapshot.context);
+  const why =
+    failure === null ? '' : `${inWords(failure.kind)}${failure.reasonCode ? `: ${inWords(failure.reasonCode)}` : ''}`;
+  if (check?.verdict === 'failed') return `Its check has failed: ${runInWords(source, check.runId)}.`;
+  if (check !== null) return `Its check came to no verdict${why && ` (${why})`}: ${runInWords(source, check.runId)}.`;
+  return `Automation has ended${why && ` (${why})`}.`;
 }
 
 /** Nothing new is begun for a Goal beside somebody who may still be at work on it (GOAL-04). */
@@ -125,19 +116,38 @@ function ofPredecessors({ source, id }: Goal): readonly string[] {
 }
 
 function ofWorker(goal: Goal): string {
-  const { source, id, snapshot } = goal;
-  const { status, claim, receipts, occurrence } = snapshot.context;
+  const { source, snapshot } = goal;
+  const { status, claim, receipts, occurrence, repoId } = snapshot.context;
+  if (status === 'todo') return source.hasCheck(repoId) === false ? uncheckedWords(goal) : queuedWords(goal);
+  const check = goalCheck(snapshot.context);
+  if (check !== null) return ofCheck(goal, check);
+  const only = 'and no worker of this version does more than to check queued Goals';
+  if (claim === null) return `It waits for a worker of this node (${source.nodeId}) to claim it, ${only}.`;
   const verdict = receipts.findLast((receipt) => receipt.occurrence === occurrence.n);
-  if (status === 'todo') {
-    const place = hasOpenWorktree(goal)
-      ? ''
-      : `; for a check there has to be an open worktree that this program controls, and there is none (custody worktrees add ${id})`;
-    return `It waits for a worker of this node (${source.nodeId}) to begin${place}.`;
-  }
-  if (claim === null) return `It waits for a worker of this node (${source.nodeId}) to claim it.`;
   if (verdict === undefined)
-    return `It waits for the verdict on this step, from the worker with claim ${claim.claimId}; no receipt of occurrence ${occurrence.n} is on record.`;
-  return `It waits for the worker with claim ${claim.claimId} to go on: receipt ${verdict.receiptId} says ${verdict.verdict}.`;
+    return `It waits for the verdict on this step, from the worker with claim ${claim.claimId}; no receipt of occurrence ${occurrence.n} is on record, ${only}.`;
+  return `Receipt ${verdict.receiptId} says ${verdict.verdict}, ${only}.`;
+}
+
+function queuedWords(goal: Goal): string {
+  const { source, id } = goal;
+  const place = hasOpenWorktree(goal)
+    ? ''
+    : `; for a check there has to be an open worktree that this program controls, and there is none (custody worktrees add ${id})`;
+  const unknown =
+    source.hasCheck(goal.snapshot.context.repoId) === undefined ? ', if one is configured (custody config)' : '';
+  return `It waits for a worker of this node (${source.nodeId}) to begin with its check${unknown}${place}.`;
+}
+
+/** Beside checks nothing is begun for a Goal but what a person begins. */
+const uncheckedWords = ({ id }: Goal): string =>
+  `No check is configured for its repository, so no worker begins with it by itself: put one into "checks" of the configuration (custody config says where that lies), then custody daemon restart --keep-work. Work on it is begun by hand (custody worktrees add ${id}, custody runs exec ${id} -- COMMAND).`;
+
+function ofCheck({ source, id, snapshot }: Goal, { runId, verdict }: GoalCheckView): string {
+  const run = runInWords(source, runId);
+  if (verdict !== null)
+    return `Its check has passed: ${run}. This version does nothing more with it and has no command that accepts or advances it: it stays in ${snapshot.context.status} until it is given up (custody goals cancel ${id}).`;
+  return `It waits for the verdict of its check, ${run} (custody explain ${runId}); one that is cut off is run again when nobody of it is left.`;
 }
 
 function hasOpenWorktree({ source, id }: Goal): boolean {
@@ -151,7 +161,7 @@ function factsOf({ late, integration, preparation }: GoalContext): readonly stri
   const facts: string[] = [];
   if (late.length > 0)
     facts.push(
-      `${late.length} report(s) came too late to count, the last a ${late.at(-1)?.type}; a late receipt can be adopted by name.`,
+      `${late.length} report(s) came too late to count, the last a ${late.at(-1)?.type}; a late report changes nothing by itself.`,
     );
   if (integration?.publicationFailure)
     facts.push(`The last push was refused (${inWords(integration.publicationFailure)}).`);

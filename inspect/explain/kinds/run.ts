@@ -1,5 +1,8 @@
 /** Why a run does not move: what is known of its process, and what was never told. */
+import { intact } from '../../../actors/runtime/actorAccess.ts';
+import type { ScopeSnapshot } from '../../../machines/executionScope.ts';
 import type { RunContext } from '../../../machines/run.ts';
+import { endingInWords, endingOf, outputOf } from '../endings.ts';
 import { standingInWords, standingOf } from '../scopes.ts';
 import type { About, Subject } from '../subject.ts';
 import { inWords, listed, proofInWords, quoted } from '../words.ts';
@@ -16,22 +19,35 @@ export function aboutRun(run: Run): About {
   const where = serves.length === 0 ? '' : ` ${serves.join(' ')}`;
   const whose =
     mode === 'managed' ? 'was launched by this program' : 'was launched by somebody else and is only observed';
+  const scope = rootScopeOf(run);
   return {
     what: `Run ${run.id}${named} ${whose}${where}.`,
     waitsFor: run.snapshot.hasTag('terminal') ? [] : waits(run),
+    ending: scope === undefined ? null : endingOf(run.source, scope),
     helps: [
       'identity.bound',
       'workload.statusReceipt',
       'scope.exitProved',
       'process.observed',
       'admission.cancelled',
-      'reservation.reported',
-      'run.placed',
+      ...untold(run.snapshot.context),
     ],
-    notes: ['reservation.reported', 'run.placed'],
+    notes: untold(run.snapshot.context),
     wants: run.snapshot.hasTag('terminal') ? [] : ['identity.bound', 'admission.cancelled'],
     facts: facts(run),
   };
+}
+
+/** What only its launcher can still tell, of a run that somebody else has launched. */
+function untold({ mode, generationId }: RunContext): readonly ('reservation.reported' | 'run.placed')[] {
+  if (mode === 'managed') return [];
+  return generationId === null ? ['reservation.reported', 'run.placed'] : ['reservation.reported'];
+}
+
+function rootScopeOf({ source, snapshot }: Run): ScopeSnapshot | undefined {
+  const { rootScopeId } = snapshot.context;
+  const scope = rootScopeId === null ? undefined : intact(source.host, 'executionScope', rootScopeId);
+  return scope === 'corrupt' ? undefined : scope;
 }
 
 function waits(run: Run): readonly string[] {
@@ -67,10 +83,18 @@ function facts(run: Run): readonly string[] {
   const { source, snapshot } = run;
   const { gaps, exitReport, end, rootScopeId } = snapshot.context;
   const told: string[] = [];
+  const scope = rootScopeOf(run);
+  if (scope !== undefined) told.push(...endingInWords(source, scope));
+  if (
+    snapshot.context.mode === 'managed' &&
+    !snapshot.matches({ lifecycle: 'reserved' }) &&
+    !snapshot.matches({ lifecycle: 'cancelled' })
+  )
+    told.push(`What it wrote: ${outputOf(source, run.id)}.`);
   if (gaps.length > 0) told.push(`Never told of it: ${listed(gaps.map(inWords))}; nobody fills that in.`);
   if (end !== null)
     told.push(
-      `What ended it: ${inWords(end.evidence)} (${end.evidence === 'scope_proof' ? proofInWords(end.reason) : inWords(end.reason)}).`,
+      `By what it is known to have ended: ${inWords(end.evidence)} (${end.evidence === 'scope_proof' ? proofInWords(end.reason) : inWords(end.reason)}).`,
     );
   if (exitReport !== null) {
     const how = exitReport.signal === null ? `exit ${exitReport.exitCode ?? 'unknown'}` : `signal ${exitReport.signal}`;

@@ -2,6 +2,7 @@
 
 import { lastResort, nestedResort } from '../../../actors/runtime/lastResort.ts';
 import { assessOwnership, holdsSlot, isLeftToResidents } from '../../../machines/assessment.ts';
+import { endingInWords, endingOf, outputOf } from '../endings.ts';
 import { holdersOf, lastLook } from '../scopes.ts';
 import type { About, Subject } from '../subject.ts';
 import { inWords, listed, quoted, verdictInWords } from '../words.ts';
@@ -20,21 +21,32 @@ export function aboutScope(scope: Scope): About {
   const isOver = assessment.state === 'exited';
   return {
     what: `Scope ${id}${serves}${inside}${whose} ${verdictInWords(assessment)}.`,
-    waitsFor: isOver ? [] : [...ofTree(scope, assessment), ...ofEnding(scope)],
-    helps: helpsOf(scope, assessment),
-    wants: assessment.state === 'unverified' ? [...proofs, 'end.assumed'] : launching,
+    waitsFor: isOver ? [] : [...ofTree(scope, assessment), ...(isAnsweredFor(assessment) ? [] : ofEnding(scope))],
+    helps: helpsOf(scope),
+    wants: wantedIn(scope, assessment),
+    ending: endingOf(source, snapshot),
     facts: facts(scope, assessment),
   };
 }
 
-const launching = ['launch.prepared', 'guardian.attached', 'launch.releaseCommitted'] as const;
+/** What a launch waits for next: a guard that refuses it is news, one that refuses what comes later is not. */
+function wantedIn({ snapshot }: Scope, assessment: Assessed): About['wants'] & object {
+  if (snapshot.matches({ coverage: 'requested' })) return ['launch.prepared'];
+  if (snapshot.matches({ coverage: 'launching' })) return ['guardian.attached'];
+  if (snapshot.matches({ coverage: 'gated' })) return ['launch.releaseCommitted'];
+  if (!snapshot.matches({ coverage: { unverified: 'gap' } }) || assessment.state !== 'unverified') return [];
+  return assessment.assumed ? proofs : [...proofs, 'end.assumed'];
+}
 
-function helpsOf({ snapshot }: Scope, assessment: Assessed): About['helps'] {
+function helpsOf({ snapshot }: Scope): About['helps'] {
   const ending = ['drain.quiesced', 'drain.signalled'] as const;
-  if (assessment.state === 'unverified')
+  if (snapshot.matches({ coverage: 'requested' }) || snapshot.matches({ coverage: 'launching' }))
+    return ['launch.prepared', 'guardian.attached', 'launch.abandoned', 'launch.notStarted', ...ending];
+  if (snapshot.matches({ coverage: 'gated' }))
+    return ['launch.releaseCommitted', 'launch.abandoned', 'guardian.exitReceipt', 'boot.epochEnded', ...ending];
+  if (snapshot.matches({ coverage: 'unverified' }))
     return [...proofs, 'guardian.observed', 'launch.abandoned', 'end.assumed', ...ending];
-  if (snapshot.matches({ coverage: 'live' })) return ['guardian.exitReceipt', 'boot.epochEnded', ...ending];
-  return [...launching, 'launch.abandoned', 'launch.notStarted', ...proofs, ...ending];
+  return ['guardian.exitReceipt', 'boot.epochEnded', ...ending];
 }
 
 type Assessed = ReturnType<typeof assessOwnership>;
@@ -66,11 +78,19 @@ function ofTree(scope: Scope, assessment: Assessed): readonly string[] {
     : [`It waits for its root and everybody of its tree to end, which its guardian then proves with a receipt${who}.`];
 }
 
+/** Whatever else was under way for it, nobody waits for that any more. */
+const isAnsweredFor = (assessment: Assessed): boolean =>
+  assessment.state === 'unverified' && assessment.assumed !== undefined;
+
 function ofProof(
   { snapshot, id }: Scope,
   assessment: Extract<Assessed, { readonly state: 'unverified' }>,
 ): readonly string[] {
   const { guardianLast, parentScopeId } = snapshot.context;
+  if (assessment.assumed)
+    return [
+      'Nobody has to wait for it any more, and a proof that comes late still counts: its own exit receipt, the receipt of an enclosing scope, or another boot of this machine.',
+    ];
   if (assessment.certainty === 'transient')
     return [
       `It waits for a look that can tell: ${lastLook(guardianLast)}. Nothing is concluded from that; a sight of its guardian leads back, and its absence opens a gap.`,
@@ -96,24 +116,22 @@ function ofEnding({ snapshot, source, id }: Scope): readonly string[] {
     return [`It is being ended${cause}: everybody was signalled, and only the receipt decides.${who}`];
   if (snapshot.matches({ termination: 'stalled' }))
     return [
-      `Its end has stalled${cause}: the time ran out, or nobody could look. Nothing was assumed; the drain can be asked for again.${who}`,
+      `Its end has stalled${cause}: the time ran out, or nobody could look, and that proves nothing. While its guardian answers it is asked for again by itself.${who}`,
     ];
   return openSideEffects.length === 0
     ? []
     : [`A publication has begun (${listed(openSideEffects)}); a drain because of a decision waits for it.`];
 }
 
-function facts({ snapshot }: Scope, assessment: Assessed): readonly string[] {
-  const { witnessConflicts, status, delegators } = snapshot.context;
-  const told: string[] = [];
+function facts({ source, snapshot }: Scope, assessment: Assessed): readonly string[] {
+  const { witnessConflicts, delegators, runId, controller } = snapshot.context;
+  const told: string[] = [...endingInWords(source, snapshot)];
+  if (runId !== null && controller === null && !snapshot.matches({ workload: 'notReleased' }))
+    told.push(`What it wrote: ${outputOf(source, runId)}.`);
   if (assessment.state === 'unverified' && assessment.assumed)
     told.push(`What was given as the reason: ${quoted(assessment.assumed.because)}.`);
   if (witnessConflicts.length > 0)
     told.push(`Numbers of its processes came to mean others: pid ${listed(witnessConflicts)}.`);
-  if (status !== null)
-    told.push(
-      `Its root: ${inWords(status.how)}${status.code === null ? '' : ` ${status.code}`}${status.signal === null ? '' : `, signal ${status.signal}`}.`,
-    );
   if (delegators.length > 0)
     told.push(
       `Its recipe names ${listed(delegators)}, which hand work to somebody outside its tree; no receipt speaks of that.`,

@@ -1,5 +1,6 @@
 /** Why a session does not move: its agent, what is read of its terminal, and its tree are three affairs (PTY-01). */
 import { armedDeadlines, isInterrupted } from '../../../machines/ptySession.ts';
+import { resultInWords } from '../../../machines/resultWords.ts';
 import { standingInWords, standingOf } from '../scopes.ts';
 import type { About, Subject } from '../subject.ts';
 import { inWords, listed } from '../words.ts';
@@ -75,17 +76,19 @@ function ofScope({ snapshot, source }: Session): readonly string[] {
 }
 
 function facts({ snapshot }: Session): readonly string[] {
-  const { firstFailure, faults, structured, capture, recorded } = snapshot.context;
+  const { firstFailure, faults, structured, status, capture, recorded } = snapshot.context;
   const told: string[] = [];
   const limits = armedDeadlines(snapshot).map(({ kind }) => kind);
   if (limits.length > 0)
     told.push(`It is limited in time: ${listed(limits)}; a deadline asks for its end and proves nothing.`);
-  if (firstFailure !== null)
-    told.push(`What went wrong first: ${inWords(firstFailure.cause)} (${inWords(firstFailure.reason)}).`);
-  if (faults.length > 0)
-    told.push(
-      `And after that: ${listed(faults.map(({ cause, reason }) => `${inWords(cause)} (${inWords(reason)})`))}.`,
-    );
+  if (status !== null) told.push(`Its agent ended: ${resultInWords(status)}.`);
+  const failures = [...(firstFailure === null ? [] : [firstFailure]), ...faults];
+  const stops = failures.filter(({ cause }) => cause === 'stop').map(({ reason }) => inWords(reason));
+  const wrong = failures
+    .filter(({ cause }) => cause !== 'stop')
+    .map(({ cause, reason }) => `${inWords(cause)} (${inWords(reason)})`);
+  if (stops.length > 0) told.push(`Its end was asked for (${listed(stops)}).`);
+  if (wrong.length > 0) told.push(`What went wrong, in its order: ${listed(wrong)}.`);
   if (structured !== null) told.push('Its agent has reported a result.');
   if (isInterrupted(snapshot)) told.push('Its work counts as interrupted.');
   if (capture?.fault) told.push(`Of its transcript something is missing (${inWords(capture.fault)}).`);

@@ -1,7 +1,7 @@
 /** Why a scheduling worker is not at work, and what the fence that orders its replacement waits for. */
 import { intact } from '../../../actors/runtime/actorAccess.ts';
 import { standingInWords, standingOf } from '../scopes.ts';
-import { descriptionsOf } from '../states.ts';
+import { descriptionsAt, statePaths } from '../states.ts';
 import type { About, Subject } from '../subject.ts';
 import { inWords } from '../words.ts';
 
@@ -12,10 +12,13 @@ export function aboutWorker(worker: Worker): About {
   return {
     what: `Worker ${id} schedules the checks of this installation, in scope ${snapshot.context.scopeId}.`,
     waitsFor: waits(worker),
-    helps: ['worker.registered', 'scheduler.tick', 'scope.exitProved'],
+    helps: isWorking(worker) ? ['worker.registered', 'scheduler.tick'] : ['scheduler.tick', 'scope.exitProved'],
     facts: facts(worker),
   };
 }
+
+const isWorking = ({ snapshot }: Worker): boolean =>
+  snapshot.matches('launching') || snapshot.matches('starting') || snapshot.matches('healthy');
 
 function waits(worker: Worker): readonly string[] {
   const { snapshot, source } = worker;
@@ -46,6 +49,8 @@ function facts({ snapshot, source }: Worker): readonly string[] {
       `The record of its fence ${runtimeId} cannot be trusted, so nobody can tell whether a replacement may be launched.`,
     );
   else if (fence !== undefined)
-    told.push(`Its replacement is ordered by fence ${runtimeId}: ${descriptionsOf(fence).join(' ')}`);
+    told.push(
+      `Its replacement is ordered by fence ${runtimeId}: ${descriptionsAt('recoveryFence', statePaths(fence)).join(' ')}`,
+    );
   return told;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Explanation } from '../../../inspect/explain/explanation.ts';
 import { type Finished, json, run } from '../../cli/support/program.ts';
+import { workingDaemon } from '../../daemon/support/workers.ts';
 import { type TestDaemon, testDaemon } from '../../support/daemon.ts';
 import { damageRow } from '../../support/damage.ts';
 
@@ -84,4 +85,30 @@ it('shows no work to work: inside of a run it is refused, whoever would answer',
   expect((await run(['explain', goalId], { env: inside })).code).toBe(4);
   await daemon.kill();
   expect((await run(['explain', goalId], { env: inside })).code).toBe(4);
+});
+
+it('names a Goal that has failed, its check and its output, alike with and without a daemon', async () => {
+  const daemon = await workingDaemon({ check: 'exit 3' }).start();
+  const { goalId } = await daemon.goal();
+  await daemon.event({ actor: goalId, type: 'receipt.recorded' });
+  const { runs } = await daemon.call('goals.show', { id: goalId });
+  const failed = `Its check has failed: run ${runs[0]} (exit 3; custody runs logs ${runs[0]} shows its output).`;
+  expect((await explained(daemon, goalId)).stdout).toContain(failed);
+  const { health } = await daemon.call('status', {});
+  expect(health.next).toContain(`custody explain ${goalId}`);
+  expect(health.reasons).toContainEqual(expect.objectContaining({ code: 'goal_failed' }));
+  expect(health.state).toBe('ok');
+  await daemon.call('goals.cancel', { id: goalId });
+  expect((await daemon.call('status', {})).health.next).not.toContain(`custody explain ${goalId}`);
+  await daemon.kill();
+  expect((await explained(daemon, runs[0] as string)).stdout).toContain('Its root ended: exit 3.');
+});
+
+it('says that no check is configured, alike with and without a daemon', async () => {
+  const daemon = await testDaemon().start();
+  const { goalId } = await daemon.goal();
+  const served = await explained(daemon, goalId);
+  expect(served.stdout).toContain('No check is configured for its repository');
+  await daemon.kill();
+  expect((await explained(daemon, goalId)).stdout).toContain('No check is configured for its repository');
 });

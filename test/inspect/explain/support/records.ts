@@ -1,19 +1,33 @@
 /** What an explanation is made from, given snapshot by snapshot: what is not given is not on record. */
 import type { AnyMachineSnapshot } from 'xstate';
 import { HostError } from '../../../../actors/host/hostError.ts';
+import type { HostedEnvelope } from '../../../../actors/host/outcome.ts';
 import type { ExplainSource, Members } from '../../../../inspect/explain/source.ts';
 import type { ActorKind } from '../../../../machines/ids.ts';
 import { definitions } from '../../../../machines/registry.ts';
+import type { JournalEntry, JournalFilter } from '../../../../persistence/tables/journal.ts';
 
 export interface Records {
   readonly actors: ReadonlyArray<readonly [kind: ActorKind, id: string, snapshot: AnyMachineSnapshot | 'corrupt']>;
   readonly nodeId?: string;
-  readonly members?: Readonly<Record<string, Members>>;
+  readonly members?: Readonly<Record<string, Members | 'unanswered'>>;
+  /** Whether a check is configured for every repository; `unknown` where nobody can say. */
+  readonly checks?: boolean | 'unknown';
+  /** Events of scopes, oldest first. */
+  readonly told?: readonly HostedEnvelope[];
+
   readonly inFlight?: readonly string[];
 }
 
-/** Reads as a host does: by links that the charts themselves derive. The journal of these actors is empty. */
-export function sourceOf({ actors, nodeId = 'N1', members = {}, inFlight = [] }: Records): ExplainSource {
+/** Reads as a host does: by links that the charts themselves derive. The journal holds what was `told`. */
+export function sourceOf({
+  actors,
+  nodeId = 'N1',
+  members = {},
+  inFlight = [],
+  told = [],
+  checks = true,
+}: Records): ExplainSource {
   const rows = actors.map(([kind, id, snapshot], index) => ({ key: index + 1, kind, id, snapshot }));
   const list: ExplainSource['host']['list'] = (kind, { link, settled, released, after = 0 } = {}) =>
     rows
@@ -33,11 +47,22 @@ export function sourceOf({ actors, nodeId = 'N1', members = {}, inFlight = [] }:
       linked: (kind, name, value) => list(kind, { link: { name, value } }).map(({ id }) => id),
       list,
     },
-    journal: { page: () => [] },
+    journal: { page: (query) => pageOf(told, query) },
     nodeId,
+    hasCheck: () => (checks === 'unknown' ? undefined : checks),
     isLaunchedHere: (scopeId) => inFlight.includes(scopeId),
     membersOf: (scopeId) => members[scopeId],
   };
+}
+
+function pageOf(told: readonly HostedEnvelope[], query: JournalFilter = {}): readonly JournalEntry[] {
+  const { actor, type, newestFirst = false, limit = told.length } = query;
+  const found = told
+    .map((envelope, index) => ({ ...envelope, envelope, position: index + 1, intact: true, outcome: 'changed' }))
+    .filter(
+      (entry) => (actor === undefined || entry.actor.id === actor.id) && (type === undefined || entry.type === type),
+    );
+  return (newestFirst ? found.toReversed() : found).slice(0, limit) as unknown as readonly JournalEntry[];
 }
 
 /** Of a damaged row the index still knows what it knew: here, that it may belong to anybody. */
