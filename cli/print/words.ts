@@ -1,5 +1,7 @@
 /** The words for assessments, results and health that every command uses alike. */
+
 import type { AssessmentView, HealthView, RunView } from '../../actors/daemon/api/views.ts';
+import { resultWords } from '../../actors/runtime/resultWords.ts';
 import { line } from './escape.ts';
 import type { Style } from './style.ts';
 import type { Cell } from './table.ts';
@@ -29,15 +31,7 @@ export const runState = (state: string): string => (state === 'bound' ? 'running
 export const more = (view: AssessmentView | null, summary: string): string => (view?.state === 'live' ? summary : '');
 
 /** `exit 7`, `killed by SIGKILL`, `could not be executed (ENOENT)`. */
-export function result(view: RunView['result']): string {
-  if (view === null) return '-';
-  if (view.how === 'exited') return `exit ${view.code}`;
-  if (view.how === 'signaled') return `killed by ${signalName(view.signal)}`;
-  if (view.how === 'dumped') return `killed by ${signalName(view.signal)}, core dumped`;
-  if (view.how === 'execFailed') return `could not be executed (${errorName(view.errno)})`;
-  if (view.how === 'notReleased') return 'never ran';
-  return view.how;
-}
+export const result = (view: RunView['result']): string => (view === null ? '-' : resultWords(view));
 
 export function health(view: HealthView, style: Style): Cell {
   const paint = view.state === 'ok' ? style.green : view.state === 'unresponsive' ? style.yellow : style.red;
@@ -61,34 +55,3 @@ export const spaced = (code: string): string => code.replaceAll('_', ' ');
 
 /** `drainBlocked`, `awaitingTick`: states of a chart as people say them. */
 export const stateInWords = (state: string): string => state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-
-function signalName(signal: number | null): string {
-  return signal === null ? 'a signal' : (signalNames[signal] ?? `signal ${signal}`);
-}
-
-/** signal(7), the numbers that x86 and arm share; the others are shown as numbers. */
-const signalNames: Readonly<Record<number, string>> = {
-  1: 'SIGHUP',
-  2: 'SIGINT',
-  3: 'SIGQUIT',
-  4: 'SIGILL',
-  6: 'SIGABRT',
-  7: 'SIGBUS',
-  8: 'SIGFPE',
-  9: 'SIGKILL',
-  11: 'SIGSEGV',
-  13: 'SIGPIPE',
-  14: 'SIGALRM',
-  15: 'SIGTERM',
-};
-
-function errorName(errno: number | null): string {
-  const names: Readonly<Record<number, string>> = {
-    2: 'ENOENT',
-    7: 'E2BIG',
-    8: 'ENOEXEC',
-    13: 'EACCES',
-    20: 'ENOTDIR',
-  };
-  return errno === null ? 'unknown reason' : (names[errno] ?? `errno ${errno}`);
-}

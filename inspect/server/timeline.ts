@@ -41,7 +41,7 @@ export async function timelineOf(parts: Parts, goalId: string): Promise<Timeline
     const history = await histories.of(other.kind, other.id);
     if (history === undefined) continue;
     cut ||= history.stopped !== undefined;
-    bars.push(...stateBars(history, lane, other.label ?? other.id));
+    bars.push(...stateBars(history, lane, other));
   }
   bars.sort((one, other) => one.fromPosition - other.fromPosition);
   const { title, status } = (goal.head?.context as GoalContext | undefined) ?? { title: goalId, status: 'unknown' };
@@ -54,7 +54,7 @@ const lanes: Partial<Readonly<Record<ActorKind, Bar['lane']>>> = {
   worktreeGeneration: 'worktree',
 };
 
-type Words = Omit<Bar, 'key' | 'actor' | `${'from' | 'to'}${string}`>;
+type Words = Omit<Bar, 'key' | 'actor' | 'outcome' | 'unproved' | `${'from' | 'to'}${string}`>;
 
 /** Where an actor stood from an event on; without a snapshot nobody knows. */
 interface Stand extends Instant {
@@ -69,6 +69,9 @@ function standsOf({ moments, stopped, head, newest }: Replay): readonly Stand[] 
     stopped.position < newest.position && replayed.length > 0 ? [{ ...stopped, snapshot: undefined }] : [];
   return [...replayed, ...unknown, { ...newest, snapshot: head }];
 }
+
+/** Of a stretch that has only begun. */
+const untold = { toMs: null, toPosition: null, outcome: null, unproved: false };
 
 /** Stretches that `of` gives the same words, the last one open unless the actor is over: then there is nothing to show. */
 function stretches(
@@ -100,7 +103,7 @@ function stretches(
     close(stand);
     if (shown === null) continue;
     const key = `${lane}/${kind}/${id}/${position}`;
-    const place = { actor: { kind, id }, fromPosition: position, fromMs: wallMs, toMs: null, toPosition: null };
+    const place = { actor: { kind, id }, fromPosition: position, fromMs: wallMs, ...untold };
     open = { text, bar: { ...shown, lane, key, ...place } };
   }
   const last = stands.at(-1);
@@ -114,12 +117,22 @@ function stretches(
 const newestOf = (rows: readonly ActorRow[]): readonly ActorRow[] =>
   rows.toSorted((one, other) => one.position - other.position).slice(-mostActors);
 
-const stepBars = (goal: Replay): Bar[] =>
-  stretches(goal, 'step', (snapshot) => {
+/** A step that led to failure has failed, whatever the next one is called. */
+function stepBars(goal: Replay): Bar[] {
+  const bars = stretches(goal, 'step', (snapshot) => {
     const { status, failure, round } = snapshot.context as GoalContext;
     const reason = status === 'failed' && failure !== null ? (failure.reasonCode ?? failure.kind) : null;
     return { label: round > 1 ? `${status} (round ${round})` : status, state: status, reason };
   });
+  return bars.map((bar, index) => {
+    const next = bars[index + 1];
+    if (next?.state !== 'failed') return bar;
+    return {
+      ...bar,
+      outcome: { words: `failed: ${(next.reason ?? 'no reason given').replaceAll('_', ' ')}`, failed: true },
+    };
+  });
+}
 
 const isOver: ReadonlySet<string> = new Set(['done', 'cancelled']);
 
@@ -140,8 +153,10 @@ function checkRunsOf({ head }: Replay): ReadonlySet<string> {
   return new Set(claims.map(({ claimId }) => checkIdOf(claimId)).filter((runId) => runId !== undefined));
 }
 
-const stateBars = (history: Replay, lane: Bar['lane'], label: string): Bar[] =>
-  stretches(history, lane, (snapshot) => {
+function stateBars(history: Replay, lane: Bar['lane'], { label, id, outcome, unproved }: ActorRow): Bar[] {
+  const bars = stretches(history, lane, (snapshot) => {
     const paths = leafPaths(snapshot.value);
-    return { label, state: paths.join(', '), reason: waitOf(history.kind, paths) };
+    return { label: label ?? id, state: paths.join(', '), reason: waitOf(history.kind, paths) };
   });
+  return bars.map((bar, index) => (index === bars.length - 1 ? { ...bar, outcome, unproved } : bar));
+}

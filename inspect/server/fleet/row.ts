@@ -1,6 +1,7 @@
 /** An actor as one line among ten thousand, from its own record alone. */
 import type { ActorKind } from '../../../machines/ids.ts';
 import type { ActorRow } from '../contract.ts';
+import { isUnproved, outcomeOf } from './outcome.ts';
 import { leafPaths, waitOf } from './paths.ts';
 
 export interface RowSource {
@@ -27,6 +28,9 @@ export function rowOf({ value, context, settled, released, ...source }: RowSourc
     status: released && settled ? 'released' : settled ? 'settled' : 'active',
     label: labelOf(kind, context),
     goalId: goalOf(kind, id, context),
+    scopeId: kind === 'run' && typeof context.rootScopeId === 'string' ? context.rootScopeId : null,
+    outcome: outcomeOf(kind, context),
+    unproved: isUnproved(kind, state),
     position,
     version,
     waits: released && settled ? null : waitOf(kind, state),
@@ -40,7 +44,7 @@ export const corruptRow = ({
   position,
 }: Pick<RowSource, 'kind' | 'id' | 'version' | 'position'>): ActorRow => ({
   ...{ kind, id, version, position },
-  ...{ state: [], status: 'corrupt', label: null, goalId: null },
+  ...{ state: [], status: 'corrupt', label: null, goalId: null, scopeId: null, outcome: null, unproved: false },
   waits: 'Its record does not match its digest; nothing is concluded from it.',
 });
 

@@ -1,9 +1,10 @@
 import type { ActorAnswer, ActorLink, ActorRow } from '../../server/contract.ts';
 import { Controls } from '../control/controls.tsx';
 import { rowOf } from '../data/fleet.ts';
-import { StateBadges } from '../shell/badge.tsx';
+import { Badge, StateBadges } from '../shell/badge.tsx';
 import { hrefOf } from '../shell/route.ts';
 import { kindWord } from '../text/kinds.ts';
+import { endWords, toneOfEnd } from '../text/tone.ts';
 import { visible } from '../text/visible.ts';
 
 const mostLinks = 8;
@@ -23,9 +24,10 @@ interface ActorHeadProps {
   /** As shown: of now or of the past. */
   readonly state: readonly string[];
   readonly version: number | undefined;
+  readonly past: boolean;
 }
 
-export function ActorHead({ kind, id, row, answer, state, version }: ActorHeadProps) {
+export function ActorHead({ kind, id, row, answer, state, version, past }: ActorHeadProps) {
   const label = row?.label ?? answer?.row.label ?? null;
   return (
     <header class="actor-head">
@@ -40,6 +42,7 @@ export function ActorHead({ kind, id, row, answer, state, version }: ActorHeadPr
       </h1>
       <div class="actor-facts">
         <StateBadges states={state} />
+        {row !== undefined && !past && <End row={row} />}
         {version !== undefined && <span class="faint" data-version={version}>{`version ${version}`}</span>}
         {answer !== undefined && (
           <span class="faint" title={answer.definition.structuralHash}>{`chart v${answer.definition.version}`}</span>
@@ -65,5 +68,16 @@ export function ActorHead({ kind, id, row, answer, state, version }: ActorHeadPr
         {row !== undefined && <Controls row={row} />}
       </div>
     </header>
+  );
+}
+
+/** How its process ended, which no state of its chart says. */
+function End({ row }: { readonly row: ActorRow }) {
+  const tone = toneOfEnd(row);
+  if (tone === undefined) return null;
+  return (
+    <strong data-end={tone}>
+      <Badge tone={tone}>{visible(endWords(row))}</Badge>
+    </strong>
   );
 }

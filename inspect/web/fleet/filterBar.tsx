@@ -10,11 +10,11 @@ export const searchField = createRef<HTMLInputElement>();
 
 const toneWords: Readonly<Record<Tone, string>> = {
   bad: 'failed',
-  warn: 'uncertain',
+  warn: 'not proved',
   waiting: 'waiting',
   live: 'at work',
-  idle: 'idle',
-  done: 'over',
+  idle: 'at rest',
+  done: 'ended well',
 };
 const tones = (Object.keys(toneRank) as Tone[]).sort((a, b) => toneRank[a] - toneRank[b]);
 

@@ -1,7 +1,7 @@
 import { keyOf } from '../data/fleet.ts';
 import { hrefOf } from '../shell/route.ts';
 import { kinds } from '../text/kinds.ts';
-import { signOf } from '../text/tone.ts';
+import { endWords, signOf } from '../text/tone.ts';
 import { stateInWords, visible } from '../text/visible.ts';
 import type { Judged } from './selection.ts';
 
@@ -17,7 +17,7 @@ const quiet = /^(integration\.idle|convergence\.converged|exitReport\.absent|ter
 
 export function FleetRow({ judged: { row, tone }, index, selected, select }: FleetRowProps) {
   const key = keyOf(row);
-  const states = row.state.filter((state) => !quiet.test(state));
+  const [first, ...others] = row.state.filter((state) => !quiet.test(state)).map(stateInWords);
   return (
     <div
       id={`row-${key}`}
@@ -45,7 +45,7 @@ export function FleetRow({ judged: { row, tone }, index, selected, select }: Fle
         {visible(row.id)}
       </span>
       <span role="gridcell" class="cell-state">
-        {states.map((state) => visible(stateInWords(state))).join(' · ')}
+        {visible([first, endWords(row), ...others].filter(Boolean).join(' · '))}
       </span>
       <span role="gridcell" class="cell-waits">
         {row.status === 'corrupt' ? 'its record does not match its digest' : visible(row.waits ?? '')}

@@ -25,11 +25,15 @@ export function judged(row: ActorRow): Judged {
   let found = judgements.get(row);
   if (found === undefined) {
     const tone = toneOf(row);
-    found = { row, tone, rank: toneRank[tone] * kindOrder.length + kindRank[row.kind] };
+    found = { row, tone, rank: rankOf(row, tone) * 2 * kindOrder.length + kindRank[row.kind] };
     judgements.set(row, found);
   }
   return found;
 }
+
+/** What failed and is over needs nobody any more: it comes behind what is still there. */
+const rankOf = ({ status }: ActorRow, tone: Tone): number =>
+  status === 'released' && tone === 'bad' ? (toneRank.idle + toneRank.done) / 2 : toneRank[tone];
 
 const kindRank = Object.fromEntries(kindOrder.map((kind, index) => [kind, index])) as Readonly<Record<Kind, number>>;
 

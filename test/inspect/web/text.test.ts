@@ -12,7 +12,7 @@ import { lanesOfKinds, lanesOfParties } from '../../../inspect/web/sequence/lane
 import { parseRecording } from '../../../inspect/web/terminal/recording.ts';
 import { axisMeasure, measure } from '../../../inspect/web/text/measure.ts';
 import { duration, playTime, size } from '../../../inspect/web/text/quantity.ts';
-import { toneOf } from '../../../inspect/web/text/tone.ts';
+import { endWords, toneOf } from '../../../inspect/web/text/tone.ts';
 import { inWords, stateInWords, visible, visibleLines } from '../../../inspect/web/text/visible.ts';
 import { placeIn, spanOf, ticksOf } from '../../../inspect/web/timeline/scale.ts';
 
@@ -23,6 +23,9 @@ const row = (id: string, rest: Partial<ActorRow> = {}): ActorRow => ({
   status: 'active',
   label: null,
   goalId: null,
+  scopeId: null,
+  outcome: null,
+  unproved: false,
   position: 1,
   version: 1,
   waits: null,
@@ -75,6 +78,37 @@ describe('the fleet', () => {
     ['goal', ['workflow.active.executing.plan', 'integration.idle', 'convergence.converged'], 'live'],
   ] as const)('takes %s in %j as %s', (kind, state, tone) => {
     expect(toneOf(row('x', { kind, state }))).toBe(tone);
+  });
+});
+
+describe('how something ended', () => {
+  const ended = (rest: Partial<ActorRow>) => row('x', { state: ['lifecycle.ended', 'exitReport.absent'], ...rest });
+  const [well, badly] = [
+    { words: 'exit 0', failed: false },
+    { words: 'exit 3', failed: true },
+  ];
+
+  it.each([
+    [{ outcome: well }, 'done', 'exit 0'],
+    [{ outcome: badly }, 'bad', 'exit 3'],
+    [{ outcome: well, unproved: true }, 'warn', 'exit 0, not proved'],
+    [{ outcome: badly, unproved: true }, 'bad', 'exit 3, not proved'],
+    [{ outcome: null, unproved: true }, 'warn', 'not proved'],
+    [{ outcome: null }, 'idle', ''],
+  ])('%j is %s', (rest, tone, words) => {
+    expect(toneOf(ended(rest))).toBe(tone);
+    expect(endWords(ended(rest))).toBe(words);
+  });
+
+  it('is no failure of the scope, whose matter is that nobody is left', () => {
+    const state = ['coverage.exitedProved', 'workload.finished', 'termination.settled'];
+    expect(toneOf(row('s', { kind: 'executionScope', state, outcome: badly }))).toBe('done');
+  });
+
+  it('keeps what failed and is over behind what is still there', () => {
+    const rows = [ended({ id: 'a', outcome: badly, status: 'released' }), row('b'), ended({ id: 'c', outcome: well })];
+    const wanted = { text: '', kind: '', tone: '', sort: 'attention' };
+    expect(selectRows(rows, wanted).map(({ row: { id } }) => id)).toEqual(['b', 'a', 'c']);
   });
 });
 
