@@ -111,12 +111,14 @@ export interface ActorRow {
   /** Title of a Goal, label of a run or session, path of a worktree, purpose of a scope; null where it has none. */
   readonly label: string | null;
   readonly goalId: string | null;
-  /** The root scope of a run; null for everything else. */
+  /** The root scope of a run, and of a session; null for everything else. */
   readonly scopeId: string | null;
   /** How the process of a run, scope or session ended; null while it has not, and where nobody knows. */
   readonly outcome: Outcome | null;
   /** Whether anything of it remains is not proved: the coverage of the scope, or of the run's root scope, is unverified. */
   readonly unproved: boolean;
+  /** A scope of one of Custody's own short operations, such as `git worktree`. */
+  readonly internal: boolean;
   /** Journal position of its newest event; 0 where the journal holds none any more. */
   readonly position: number;
   readonly version: number;

@@ -104,7 +104,7 @@ export class Fleet {
 
   /** A session names its run and the run names the Goal; how a run ended stands in its root scope. */
   #joined(row: ActorRow, { runId }: Context): ActorRow {
-    if (row.scopeId !== null) return withRootScope(row, this.row('executionScope', row.scopeId));
+    if (row.kind === 'run' && row.scopeId !== null) return withRootScope(row, this.row('executionScope', row.scopeId));
     if (row.kind !== 'ptySession' || typeof runId !== 'string') return row;
     const run = this.row('run', runId);
     return run === undefined ? row : { ...row, goalId: run.goalId, label: run.label ?? row.label };
@@ -137,7 +137,7 @@ export class Fleet {
       await nextTurn();
     }
     // Runs are read before their scopes.
-    for (const [key, row] of this.#rows) if (row.scopeId !== null) this.#rows.set(key, this.#joined(row, {}));
+    for (const [key, row] of this.#rows) if (row.kind === 'run') this.#rows.set(key, this.#joined(row, {}));
     this.#isComplete = true;
   }
 

@@ -28,9 +28,10 @@ export function rowOf({ value, context, settled, released, ...source }: RowSourc
     status: released && settled ? 'released' : settled ? 'settled' : 'active',
     label: labelOf(kind, context),
     goalId: goalOf(kind, id, context),
-    scopeId: kind === 'run' && typeof context.rootScopeId === 'string' ? context.rootScopeId : null,
+    scopeId: scopeOf(kind, context),
     outcome: outcomeOf(kind, context),
     unproved: isUnproved(kind, state),
+    internal: kind === 'executionScope' && context.kind === 'effect',
     position,
     version,
     waits: released && settled ? null : waitOf(kind, state),
@@ -44,7 +45,16 @@ export const corruptRow = ({
   position,
 }: Pick<RowSource, 'kind' | 'id' | 'version' | 'position'>): ActorRow => ({
   ...{ kind, id, version, position },
-  ...{ state: [], status: 'corrupt', label: null, goalId: null, scopeId: null, outcome: null, unproved: false },
+  ...{
+    state: [],
+    status: 'corrupt',
+    label: null,
+    goalId: null,
+    scopeId: null,
+    outcome: null,
+    unproved: false,
+    internal: false,
+  },
   waits: 'Its record does not match its digest; nothing is concluded from it.',
 });
 
@@ -62,6 +72,11 @@ const labels: Readonly<Record<ActorKind, string>> = {
 function labelOf(kind: ActorKind, context: Readonly<Record<string, unknown>>): string | null {
   const label = context[labels[kind]];
   return typeof label === 'string' && label !== '' ? label.slice(0, longestLabel) : null;
+}
+
+function scopeOf(kind: ActorKind, { rootScopeId, scopeId }: Readonly<Record<string, unknown>>): string | null {
+  const id = kind === 'run' ? rootScopeId : kind === 'ptySession' ? scopeId : null;
+  return typeof id === 'string' ? id : null;
 }
 
 function goalOf(kind: ActorKind, id: string, context: Readonly<Record<string, unknown>>): string | null {

@@ -37,8 +37,17 @@ export function FleetRow({ judged: { row, tone }, index, selected, select }: Fle
         {kinds[row.kind].one}
       </span>
       <span role="gridcell" class="cell-label">
-        <a href={hrefOf(['actor', row.kind, row.id])} tabIndex={-1}>
-          {row.label === null || row.label === '' ? <span class="faint">no name</span> : visible(row.label)}
+        <a
+          href={hrefOf(['actor', row.kind, row.id])}
+          // The end of a path tells it from others: it is cut at its beginning.
+          class={row.kind === 'worktreeGeneration' ? 'path' : undefined}
+          tabIndex={-1}
+        >
+          {row.label === null || row.label === '' ? (
+            <span class="faint">no name</span>
+          ) : (
+            <bdi dir="ltr">{visible(row.label)}</bdi>
+          )}
         </a>
       </span>
       <span role="gridcell" class="cell-id mono">

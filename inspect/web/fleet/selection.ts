@@ -9,7 +9,11 @@ export interface Wanted {
   readonly kind: string;
   readonly tone: string;
   readonly sort: string;
+  /** Whether the scopes of Custody's own operations are shown that are over; what is wrong with one is shown always. */
+  readonly internal: boolean;
 }
+
+export const isHidden = ({ internal, status }: ActorRow): boolean => internal && status === 'released';
 
 export interface Judged {
   readonly row: ActorRow;
@@ -53,6 +57,7 @@ export function selectRows(rows: readonly ActorRow[], wanted: Wanted): Judged[] 
   const words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
   const found: Judged[] = [];
   for (const row of rows) {
+    if (!wanted.internal && isHidden(row)) continue;
     if (wanted.kind !== '' && row.kind !== wanted.kind) continue;
     const one = judged(row);
     if (wanted.tone !== '' && one.tone !== wanted.tone) continue;

@@ -26,6 +26,7 @@ const row = (id: string, rest: Partial<ActorRow> = {}): ActorRow => ({
   scopeId: null,
   outcome: null,
   unproved: false,
+  internal: false,
   position: 1,
   version: 1,
   waits: null,
@@ -50,7 +51,7 @@ describe('text of others', () => {
 });
 
 describe('the fleet', () => {
-  const wanted = { text: '', kind: '', tone: '', sort: 'attention' };
+  const wanted = { text: '', kind: '', tone: '', sort: 'attention', internal: false };
   const unsure = row('b', { state: ['lifecycle.reserved.unresolved'] });
   const over = row('a', { state: ['lifecycle.ended'], status: 'settled', position: 9 });
   const corrupt = row('c', { status: 'corrupt', state: [] });
@@ -60,6 +61,13 @@ describe('the fleet', () => {
       selectRows([over, unsure, corrupt], { ...wanted, sort }).map(({ row: { id } }) => id);
     expect(order('attention')).toEqual(['c', 'b', 'a']);
     expect(order('newest')).toEqual(['a', 'b', 'c']);
+  });
+
+  it('leaves out the own operations that are over, until somebody wants them', () => {
+    const scope = { kind: 'executionScope', internal: true } as const;
+    const rows = [row('S1', { ...scope, status: 'released' }), row('S2', scope)];
+    const shown = (internal: boolean) => selectRows(rows, { ...wanted, internal }).map(({ row: { id } }) => id);
+    expect([shown(false), shown(true)]).toEqual([['S2'], ['S1', 'S2']]);
   });
 
   it('finds rows in which every word occurs, in any case', () => {
@@ -107,7 +115,7 @@ describe('how something ended', () => {
 
   it('keeps what failed and is over behind what is still there', () => {
     const rows = [ended({ id: 'a', outcome: badly, status: 'released' }), row('b'), ended({ id: 'c', outcome: well })];
-    const wanted = { text: '', kind: '', tone: '', sort: 'attention' };
+    const wanted = { text: '', kind: '', tone: '', sort: 'attention', internal: false };
     expect(selectRows(rows, wanted).map(({ row: { id } }) => id)).toEqual(['b', 'a', 'c']);
   });
 });
@@ -141,7 +149,7 @@ describe('lanes of a sequence', () => {
   });
 
   it('are one for each kind', () => {
-    const { lanes, indexOf } = lanesOfKinds(parties);
+    const { lanes, indexOf } = lanesOfKinds(parties, messages);
     expect(lanes.map(({ label }) => label)).toEqual(['operator', 'Runtime', 'Runs', 'Worktrees']);
     expect([operator, reader, coordinator, run, worktree].map((key) => indexOf(key!))).toEqual([0, 1, 1, 2, 3]);
   });
