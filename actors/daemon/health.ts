@@ -3,7 +3,7 @@ import { assessOwnership } from '../../machines/assessment.ts';
 import { canonicalDigest } from '../../machines/canonical.ts';
 import type { StoreError } from '../../persistence/errors.ts';
 import type { HostedEnvelope } from '../host/outcome.ts';
-import { everyActor } from '../runtime/actorAccess.ts';
+import { everyActor, intact } from '../runtime/actorAccess.ts';
 import { lastResort, nestedResort } from '../runtime/lastResort.ts';
 import type { FindingView, HealthView, WorkerView } from './api/views.ts';
 import type { DaemonContext } from './context.ts';
@@ -52,7 +52,7 @@ export function healthOf({ host, store, findings, storeFailure, workers, root }:
     ...heldReasons(worker),
   ];
   // What came of the work says nothing about the health of this installation; people look for it here all the same.
-  const reasons = [...unverified, ...others, ...assumed, ...failedGoals(host)];
+  const reasons = [...unverified, ...others, ...assumed, ...failedGoals({ host, store })];
   const isSilent = others.some(({ code }) => silentCodes.has(code));
   const state =
     unverified.length > 0 ? 'ownership_unverified' : isSilent ? 'unresponsive' : others.length > 0 ? 'degraded' : 'ok';
@@ -114,27 +114,25 @@ const heldReasons = ({ heldBack }: WorkerView): readonly FindingView[] =>
     next: [`custody goals show ${goalId}`, 'custody events'],
   }));
 
+/** Looked at for it, the newest: health is asked for often, and a record has to be read for its status. */
+const goalsLookedAt = 256;
+
 /** Those that have failed and that nobody has given up; the newest, and how many more there are. */
-function failedGoals(host: Parts['host']): readonly FindingView[] {
-  const failed: string[] = [];
-  for (const { id, snapshot } of everyActor(host, 'goal', { settled: false }))
-    if (snapshot !== 'corrupt' && snapshot.context.status === 'failed') failed.push(id);
-  const named = failed.slice(-namedAtMost).map((goalId) => ({
+function failedGoals({ host, store }: Pick<Parts, 'host' | 'store'>): readonly FindingView[] {
+  const looked = store.actors.list('goal', { settled: false, newestFirst: true, limit: goalsLookedAt });
+  const failed = looked.filter(({ id }) => {
+    const goal = intact(host, 'goal', id);
+    return goal !== undefined && goal !== 'corrupt' && goal.context.status === 'failed';
+  });
+  const named = failed.slice(0, namedAtMost).map(({ id }) => ({
     code: 'goal_failed',
-    detail: `Goal ${goalId} has failed and stays so until it is given up`,
-    next: [`custody explain ${goalId}`],
+    detail: `Goal ${id} has failed and stays so until it is given up`,
+    next: [`custody explain ${id}`],
   }));
   const more = failed.length - named.length;
-  return more === 0
-    ? named
-    : [
-        ...named,
-        {
-          code: 'goal_failed',
-          detail: `${more} older Goals have failed`,
-          next: ['custody goals list --status failed'],
-        },
-      ];
+  if (more === 0) return named;
+  const detail = `${looked.length === goalsLookedAt ? 'at least ' : ''}${more} older Goals have failed as well`;
+  return [...named, { code: 'goal_failed', detail, next: ['custody goals list --status failed'] }];
 }
 
 const storeReasons = (failure: StoreError | undefined): readonly FindingView[] =>

@@ -1,4 +1,5 @@
 /** The words for assessments, results and health that every command uses alike. */
+
 import type { AssessmentView, HealthView, RunView } from '../../actors/daemon/api/views.ts';
 import { resultInWords } from '../../machines/resultWords.ts';
 import { line } from './escape.ts';

@@ -1,7 +1,7 @@
 /** What ELK has placed, as the places of a chart. */
 import type { ElkExtendedEdge, ElkNode } from 'elkjs/lib/elk-api.js';
 import { type Chart, type ChartState, type ChartTransition, statesOf } from './chart.ts';
-import { labelOf, type Written } from './label.ts';
+import { fonts, labelOf, type Written } from './label.ts';
 import {
   branchIdOf,
   dotIdOf,
@@ -15,6 +15,7 @@ import {
 } from './layoutGraph.ts';
 import { isSeparable } from './layoutRegions.ts';
 import type { Box, PlacedChart, PlacedInitial, PlacedLabel, PlacedTransition, Point } from './placed.ts';
+import { widthOf } from './text.ts';
 
 export function placedOf(chart: Chart, drawing: ElkNode): PlacedChart {
   const boxes = Object.fromEntries(nodesOf(drawing).map((node) => [node.id, boxOf(node)]));
@@ -78,6 +79,7 @@ const labelAt = ({ lines, width, height }: Written, { x, y }: Point): PlacedLabe
   height,
   lines: lines.map(({ text }) => text),
   roles: lines.map(({ role }) => role),
+  widths: lines.map(({ text, role }) => widthOf(text, fonts[role])),
 });
 
 interface WrittenIn {

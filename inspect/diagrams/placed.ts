@@ -12,10 +12,12 @@ export interface Box extends Point {
   readonly height: number;
 }
 
-/** Lines of text with the part that each has in it; one role for each line. */
+/** Lines of text with the part that each has in it; one role and one width for each line. */
 export interface PlacedLabel extends Box {
   readonly lines: readonly string[];
   readonly roles: readonly Role[];
+  /** px that each line was measured with: whoever draws it in another font has to fit it in. */
+  readonly widths: readonly number[];
 }
 
 export interface PlacedTransition {

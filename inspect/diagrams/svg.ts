@@ -3,11 +3,10 @@
  * that say which they are (`data-state`, `data-transition`), so that a page can light them.
  */
 import { type ChartState, type ChartTransition, statesOf } from './chart.ts';
-import { fonts, lineHeight, nameOfEvent } from './label.ts';
+import { lineHeight, nameOfEvent } from './label.ts';
 import type { Box, PlacedChart, PlacedInitial, PlacedLabel, PlacedTransition } from './placed.ts';
 import { headOf, lineOf } from './svgLine.ts';
 import { styleOf } from './svgStyle.ts';
-import { widthOf } from './text.ts';
 import { element, escapeXml } from './xml.ts';
 
 export type Change = 'added' | 'removed' | 'changed';
@@ -125,12 +124,12 @@ function sentenceOf({ source, targets, event, guard, actions, description }: Cha
   ].join('\n');
 }
 
-function textsOf({ x, y, lines, roles }: PlacedLabel): string[] {
+function textsOf({ x, y, lines, roles, widths }: PlacedLabel): string[] {
   let base = y;
   return lines.map((text, index) => {
     const role = roles[index] ?? 'guard';
     base += lineHeight[role];
-    const fitting = { textLength: widthOf(text, fonts[role]), lengthAdjust: 'spacingAndGlyphs' };
+    const fitting = { textLength: widths[index] as number, lengthAdjust: 'spacingAndGlyphs' };
     return element('text', { class: role, x: x + 2, y: base - 4, ...fitting }, escapeXml(text));
   });
 }

@@ -8,7 +8,7 @@ import type { InspectedDaemon } from '../../actors/daemon/inspector/port.ts';
 import type { ActorKind } from '../../machines/ids.ts';
 import type { PlacedChart } from '../diagrams/placed.ts';
 import type { Grants } from './access/grants.ts';
-import { type Access, guard, headers, unauthorised } from './access/guard.ts';
+import { type Access, guard, headers, usedUp } from './access/guard.ts';
 import { answerTo, notHere, Refusal } from './access/refusal.ts';
 import { actorAnswer, journalOf } from './actors/actorView.ts';
 import type { Histories } from './actors/history.ts';
@@ -97,7 +97,7 @@ async function opened({ grants, daemon }: AppParts, context: Context<Bindings>):
   queryOf(context, schemas.nothing);
   const { code } = await bodyOf(context, schemas.open);
   const redeemed = grants.redeem(code);
-  if (redeemed === undefined) throw unauthorised();
+  if (redeemed === undefined) throw usedUp();
   const { token, grant } = redeemed;
   return context.json({ token, control: grant.control, version: daemon.version } satisfies Opened);
 }

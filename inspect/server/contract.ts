@@ -94,6 +94,12 @@ export const refusals = {
 
 // ---- fleet
 
+/** How a process ended, as `custody runs list` words it. */
+export interface Outcome {
+  readonly words: string;
+  readonly failed: boolean;
+}
+
 /** One of many: short, because there are ten thousand. */
 export interface ActorRow {
   readonly kind: ActorKind;
@@ -105,6 +111,14 @@ export interface ActorRow {
   /** Title of a Goal, label of a run or session, path of a worktree, purpose of a scope; null where it has none. */
   readonly label: string | null;
   readonly goalId: string | null;
+  /** The root scope of a run, and of a session; null for everything else. */
+  readonly scopeId: string | null;
+  /** How the process of a run, scope or session ended; null while it has not, and where nobody knows. */
+  readonly outcome: Outcome | null;
+  /** Whether anything of it remains is not proved: the coverage of the scope, or of the run's root scope, is unverified. */
+  readonly unproved: boolean;
+  /** A scope of one of Custody's own short operations, such as `git worktree`. */
+  readonly internal: boolean;
   /** Journal position of its newest event; 0 where the journal holds none any more. */
   readonly position: number;
   readonly version: number;
@@ -355,6 +369,10 @@ export interface Bar {
   readonly toPosition: number | null;
   /** Of a wait: why. Of an end: how. */
   readonly reason: string | null;
+  /** How its process ended, or how the step did; null while it lasts, and where nobody knows. */
+  readonly outcome: Outcome | null;
+  /** Whether anything of it remains is not proved. */
+  readonly unproved: boolean;
 }
 
 export interface TimelineAnswer {

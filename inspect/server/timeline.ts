@@ -31,6 +31,8 @@ const mostActors = 200;
 const mostBars = 1_000;
 /** Moments that are looked at in one turn, each for some 6 µs: a long life would keep everybody else waiting. */
 const sliceStands = 2_000;
+/** Actors whose histories are kept already, and so are had without a turn. */
+const sliceActors = 16;
 
 /** Throws a Refusal where there is no such Goal. */
 export async function timelineOf(parts: Parts, goalId: string): Promise<TimelineAnswer> {
@@ -41,13 +43,14 @@ export async function timelineOf(parts: Parts, goalId: string): Promise<Timeline
   let cut = isCut(goal);
   const checks = checkRunsOf(goal);
   const others = rowsOfGoal(parts, goalId).filter(({ kind }) => lanes[kind] !== undefined);
-  for (const other of newestOf(others)) {
+  for (const [index, other] of newestOf(others).entries()) {
+    if (index % sliceActors === sliceActors - 1) await nextTurn();
     const lane = other.kind === 'run' && checks.has(other.id) ? 'check' : lanes[other.kind];
     if (lane === undefined) continue;
     const history = await histories.of(other.kind, other.id);
     if (history === undefined) continue;
     cut ||= isCut(history);
-    bars.push(...(await stateBars(history, lane, other.label ?? other.id)));
+    bars.push(...(await stateBars(history, lane, other)));
   }
   const shown = shownOf(bars);
   const omitted = { actors: Math.max(0, others.length - mostActors), bars: bars.length - shown.length };
@@ -73,7 +76,7 @@ const lanes: Partial<Readonly<Record<ActorKind, Bar['lane']>>> = {
 
 const unreadable = 'its record cannot be read by this program';
 
-type Words = Omit<Bar, 'key' | 'actor' | `${'from' | 'to'}${string}`>;
+type Words = Omit<Bar, 'key' | 'actor' | 'outcome' | 'unproved' | `${'from' | 'to'}${string}`>;
 
 /** Where an actor stood from an event on; without a snapshot nobody knows. */
 interface Stand extends Instant {
@@ -90,6 +93,9 @@ function standsOf({ moments, stopped, head, newest }: Replay): readonly Stand[] 
     stopped.position < newest.position && replayed.length > 0 ? [{ ...stopped, snapshot: undefined }] : [];
   return [...replayed, ...unknown, { ...newest, snapshot: head }];
 }
+
+/** Of a stretch that has only begun. */
+const untold = { toMs: null, toPosition: null, outcome: null, unproved: false };
 
 /** Stretches that `of` gives the same words, the last one open unless the actor is over: then there is nothing to show. */
 async function stretches(
@@ -122,7 +128,7 @@ async function stretches(
     close(stand);
     if (shown === null) continue;
     const key = `${lane}/${kind}/${id}/${position}`;
-    const place = { actor: { kind, id }, fromPosition: position, fromMs: wallMs, toMs: null, toPosition: null };
+    const place = { actor: { kind, id }, fromPosition: position, fromMs: wallMs, ...untold };
     open = { text, bar: { ...shown, lane, key, ...place } };
   }
   const last = stands.at(-1);
@@ -136,12 +142,22 @@ async function stretches(
 const newestOf = (rows: readonly ActorRow[]): readonly ActorRow[] =>
   rows.toSorted((one, other) => one.position - other.position).slice(-mostActors);
 
-const stepBars = (goal: Replay): Promise<Bar[]> =>
-  stretches(goal, 'step', (snapshot) => {
+/** A step that led to failure has failed, whatever the next one is called. */
+async function stepBars(goal: Replay): Promise<Bar[]> {
+  const bars = await stretches(goal, 'step', (snapshot) => {
     const { status, failure, round } = snapshot.context as GoalContext;
     const reason = status === 'failed' && failure !== null ? (failure.reasonCode ?? failure.kind) : null;
     return { label: round > 1 ? `${status} (round ${round})` : status, state: status, reason };
   });
+  return bars.map((bar, index) => {
+    const next = bars[index + 1];
+    if (next?.state !== 'failed') return bar;
+    return {
+      ...bar,
+      outcome: { words: `failed: ${(next.reason ?? 'no reason given').replaceAll('_', ' ')}`, failed: true },
+    };
+  });
+}
 
 const isOver: ReadonlySet<string> = new Set(['done', 'cancelled']);
 
@@ -163,8 +179,14 @@ function checkRunsOf({ head }: Replay): ReadonlySet<string> {
   return new Set(claims.map(({ claimId }) => checkIdOf(claimId)).filter((runId) => runId !== undefined));
 }
 
-const stateBars = (history: Replay, lane: Bar['lane'], label: string): Promise<Bar[]> =>
-  stretches(history, lane, (snapshot) => {
+async function stateBars(
+  history: Replay,
+  lane: Bar['lane'],
+  { label, id, outcome, unproved }: ActorRow,
+): Promise<Bar[]> {
+  const bars = await stretches(history, lane, (snapshot) => {
     const paths = leafPaths(snapshot.value);
-    return { label, state: paths.join(', '), reason: waitOf(history.kind, paths) };
+    return { label: label ?? id, state: paths.join(', '), reason: waitOf(history.kind, paths) };
   });
+  return bars.map((bar, index) => (index === bars.length - 1 ? { ...bar, outcome, unproved } : bar));
+}

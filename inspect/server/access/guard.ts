@@ -84,5 +84,9 @@ export function guard({ own, grants }: Guarded): MiddlewareHandler<Access> {
   };
 }
 
+/** Which of the two it was is not told: of codes that were used nothing is kept. */
+export const usedUp = (): Refusal =>
+  new Refusal(refusals.unauthorised, 'this link was used before, or has expired', ['custody inspect']);
+
 export const unauthorised = (): Refusal =>
   new Refusal(refusals.unauthorised, 'whoever asks does not show that they may look', ['custody inspect']);

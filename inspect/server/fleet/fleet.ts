@@ -9,6 +9,7 @@ import { definitions } from '../../../machines/registry.ts';
 import type { Store } from '../../../persistence/store.ts';
 import type { ActorRow as StoredRow } from '../../../persistence/tables/actors.ts';
 import type { ActorRow } from '../contract.ts';
+import { withRootScope } from './outcome.ts';
 import { rowOf, untrustedRow } from './row.ts';
 
 /** Rows of one slice: each is hashed and parsed, some 60 µs. */
@@ -21,6 +22,7 @@ const prunedAtOnce = 1_000;
 export const keyOf = ({ kind, id }: { readonly kind: string; readonly id: string }): string => `${kind}/${id}`;
 
 type Committed = Pick<CommitRecord, 'actor' | 'position' | 'version' | 'after'>;
+type Context = Readonly<Record<string, unknown>>;
 type Tables = Pick<Store, 'actors' | 'journal'>;
 
 export class Fleet {
@@ -57,19 +59,22 @@ export class Fleet {
     return this.#rows.get(keyOf({ kind, id }));
   }
 
-  /** The line of an actor as a commit has left it, for all who come. */
-  take(record: Committed): ActorRow {
+  /** The line of an actor as a commit has left it, for all who come, and that of the run which it says something of. */
+  take(record: Committed): readonly ActorRow[] {
     const row = this.line(record);
     this.#rows.set(keyOf(record.actor), row);
     if (this.#rows.size > this.#pruneAt) this.#prune();
-    return row;
+    const run = this.#runOf(row, record.after.context as Context);
+    if (run === undefined) return [row];
+    this.#rows.set(keyOf(run), run);
+    return [row, run];
   }
 
   /** The same for one look: not every actor is in the fleet, least of all while it is being read in. */
   line({ actor, position, version, after }: Committed): ActorRow {
     const kind = actor.kind as ActorKind;
     const definition = definitions[kind];
-    return this.#withGoal(
+    return this.#joined(
       rowOf({
         kind,
         id: actor.id,
@@ -78,9 +83,9 @@ export class Fleet {
         settled: definition.isSettled(after),
         released: definition.isReleased(after),
         value: after.value,
-        context: after.context as Readonly<Record<string, unknown>>,
+        context: after.context as Context,
       }),
-      after.context as Readonly<Record<string, unknown>>,
+      after.context as Context,
     );
   }
 
@@ -88,8 +93,18 @@ export class Fleet {
     this.#isClosed = true;
   }
 
-  /** A session names its run and the run names the Goal. */
-  #withGoal(row: ActorRow, { runId }: Readonly<Record<string, unknown>>): ActorRow {
+  /** The run whose root scope this is, where that changes what is known of it. */
+  #runOf(scope: ActorRow, { runId }: Context): ActorRow | undefined {
+    if (scope.kind !== 'executionScope' || typeof runId !== 'string') return undefined;
+    const run = this.row('run', runId);
+    if (run?.scopeId !== scope.id) return undefined;
+    const known = withRootScope(run, scope);
+    return known === run ? undefined : known;
+  }
+
+  /** A session names its run and the run names the Goal; how a run ended stands in its root scope. */
+  #joined(row: ActorRow, { runId }: Context): ActorRow {
+    if (row.kind === 'run' && row.scopeId !== null) return withRootScope(row, this.row('executionScope', row.scopeId));
     if (row.kind !== 'ptySession' || typeof runId !== 'string') return row;
     const run = this.row('run', runId);
     return run === undefined ? row : { ...row, goalId: run.goalId, label: run.label ?? row.label };
@@ -121,6 +136,8 @@ export class Fleet {
       after = last.key;
       await nextTurn();
     }
+    // Runs are read before their scopes.
+    for (const [key, row] of this.#rows) if (row.kind === 'run') this.#rows.set(key, this.#joined(row, {}));
     this.#isComplete = true;
   }
 
@@ -138,7 +155,7 @@ export class Fleet {
     }
     const { value, context } = JSON.parse(snapshot);
     const row = rowOf({ kind, id, version, position, settled, released, value, context });
-    this.#rows.set(keyOf(stored), this.#withGoal(row, context));
+    this.#rows.set(keyOf(stored), this.#joined(row, context));
   }
 }
 

@@ -1,6 +1,7 @@
 /** An actor as one line among ten thousand, from its own record alone. */
 import type { ActorKind } from '../../../machines/ids.ts';
 import type { ActorRow } from '../contract.ts';
+import { isUnproved, outcomeOf } from './outcome.ts';
 import { leafPaths, waitOf } from './paths.ts';
 
 export interface RowSource {
@@ -27,6 +28,10 @@ export function rowOf({ value, context, settled, released, ...source }: RowSourc
     status: released && settled ? 'released' : settled ? 'settled' : 'active',
     label: labelOf(kind, context),
     goalId: goalOf(kind, id, context),
+    scopeId: scopeOf(kind, context),
+    outcome: outcomeOf(kind, context),
+    unproved: isUnproved(kind, state),
+    internal: kind === 'executionScope' && context.kind === 'effect',
     position,
     version,
     waits: released && settled ? null : waitOf(kind, state),
@@ -38,7 +43,16 @@ type Untrusted = Pick<RowSource, 'kind' | 'id' | 'version' | 'position'>;
 /** A record of which nothing is shown but that it is there, and `why`. */
 export const untrustedRow = ({ kind, id, version, position }: Untrusted, why: string): ActorRow => ({
   ...{ kind, id, version, position },
-  ...{ state: [], status: 'corrupt', label: null, goalId: null },
+  ...{
+    state: [],
+    status: 'corrupt',
+    label: null,
+    goalId: null,
+    scopeId: null,
+    outcome: null,
+    unproved: false,
+    internal: false,
+  },
   waits: `${why}; nothing is concluded from it.`,
 });
 
@@ -56,6 +70,11 @@ const labels: Readonly<Record<ActorKind, string>> = {
 function labelOf(kind: ActorKind, context: Readonly<Record<string, unknown>>): string | null {
   const label = context[labels[kind]];
   return typeof label === 'string' && label !== '' ? label.slice(0, longestLabel) : null;
+}
+
+function scopeOf(kind: ActorKind, { rootScopeId, scopeId }: Readonly<Record<string, unknown>>): string | null {
+  const id = kind === 'run' ? rootScopeId : kind === 'ptySession' ? scopeId : null;
+  return typeof id === 'string' ? id : null;
 }
 
 function goalOf(kind: ActorKind, id: string, context: Readonly<Record<string, unknown>>): string | null {

@@ -1,7 +1,7 @@
 /** What somebody who comes back has missed, out of the journal: what it does not tell any more is named as a gap. */
 import type { InspectedDaemon } from '../../../actors/daemon/inspector/port.ts';
 import type { HostedEnvelope } from '../../../actors/host/outcome.ts';
-import type { Message, UpdateMessage } from '../contract.ts';
+import type { ActorRow, Message, UpdateMessage } from '../contract.ts';
 import { type Fleet, keyOf } from '../fleet/fleet.ts';
 import { messageOf, Positions } from './messages.ts';
 
@@ -29,6 +29,9 @@ export function missedSince({ daemon, fleet, after, position }: Missing): Update
     const journaled = { position: entry.position, envelope, outcome: entry.outcome, state: null };
     return [messageOf(journaled, (id, source) => positions.of(id, source))];
   });
-  const actors = [...fleet.rows].filter((row) => row.position > after);
+  // How a run ended stands in its scope.
+  const isNew = ({ position: newest, scopeId }: ActorRow): boolean =>
+    newest > after || (scopeId !== null && (fleet.row('executionScope', scopeId)?.position ?? 0) > after);
+  const actors = [...fleet.rows].filter(isNew);
   return { type: 'committed', position, actors, messages, skipped: entries.length - messages.length };
 }

@@ -98,7 +98,9 @@ export class Updates {
     for (const [key, record] of this.#dirty) {
       // An actor that cannot be shown keeps nobody from seeing the others.
       this.#dirty.delete(key);
-      guarded(daemon.log, () => this.#unsent.set(key, fleet.take(record)));
+      guarded(daemon.log, () => {
+        for (const row of fleet.take(record)) this.#unsent.set(keyOf(row), row);
+      });
     }
     if (this.#clients.size === 0) this.#forget();
     else if (this.#unsent.size > 0 || this.#messages.length > 0) this.#tellCommitted();

@@ -59,6 +59,7 @@ function KnownActor({ answer }: { readonly answer: ActorAnswer }) {
         answer={answer}
         state={state}
         version={past ? known?.version : answer.version}
+        past={past}
       />
       {past && (
         <PastSign

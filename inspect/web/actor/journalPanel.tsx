@@ -21,6 +21,9 @@ const toneOfOutcome: Readonly<Record<string, Tone>> = {
   rejected: 'warn',
 };
 
+/** Some are the only one of their kind, and are called by it. */
+export const producerWords = ({ kind, id }: EventView['producer']): string => (kind === id ? kind : `${kind} ${id}`);
+
 export function JournalPanel({ events, at, travel, older }: JournalPanelProps) {
   return (
     <section class="journal" aria-labelledby="journal-title">
@@ -46,7 +49,7 @@ export function JournalPanel({ events, at, travel, older }: JournalPanelProps) {
                   <span aria-hidden="true">{signOf[tone]}</span>
                   <span class="hidden">{visible(inWords(event.outcome))}</span>
                 </span>
-                <span class="faint producer">{visible(`${event.producer.kind} ${event.producer.id}`)}</span>
+                <span class="faint producer">{visible(producerWords(event.producer))}</span>
               </button>
             </li>
           );

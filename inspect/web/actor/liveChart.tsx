@@ -33,13 +33,29 @@ export function LiveChart({ kind, state, taken, occasion, next }: LiveChartProps
   );
   if (placed === undefined) return <Loading what="the chart" />;
   if (placed instanceof Error) return <Failure error={placed} retry={() => wantChart(kind, true)} />;
+  const mode = (
+    <button
+      type="button"
+      class="chart-mode"
+      aria-pressed={outlined.value}
+      onClick={() => {
+        outlined.value = !outlined.value;
+      }}
+    >
+      Outline
+    </button>
+  );
   return (
     <div class="chart">
       {outlined.value ? (
-        <Outline placed={placed} active={active} />
+        <>
+          <Outline placed={placed} active={active} />
+          <div class="chart-tools">{mode}</div>
+        </>
       ) : (
         <ChartView
           label={`Statechart of ${kindWord(kind)}`}
+          tools={mode}
           placed={placed}
           active={active}
           taken={takenIds}
@@ -47,16 +63,6 @@ export function LiveChart({ kind, state, taken, occasion, next }: LiveChartProps
           occasion={occasion}
         />
       )}
-      <button
-        type="button"
-        class="chart-mode"
-        aria-pressed={outlined.value}
-        onClick={() => {
-          outlined.value = !outlined.value;
-        }}
-      >
-        Outline
-      </button>
     </div>
   );
 }

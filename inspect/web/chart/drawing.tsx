@@ -84,14 +84,21 @@ function StateBox({ state, box, heading, active }: StateBoxProps) {
 }
 
 function Label({ label }: { readonly label: PlacedLabel }) {
-  let base = label.y - 3;
+  let base = label.y - 4;
   return (
     <>
       {label.lines.map((line, index) => {
         const role = label.roles[index] ?? 'action';
         base += lineHeight[role]!;
         return (
-          <text key={index} class={role} x={label.x + 2} y={base}>
+          <text
+            key={index}
+            class={role}
+            x={label.x + 2}
+            y={base}
+            textLength={label.widths[index]}
+            lengthAdjust="spacingAndGlyphs"
+          >
             {visible(line)}
           </text>
         );

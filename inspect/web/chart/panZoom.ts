@@ -12,11 +12,18 @@ interface Place {
 
 const least = 0.1;
 const most = 3;
-/** Below this scale the letters of a chart are guesses. */
-const readable = 0.55;
+/** The smallest letters of a chart, px, and what they have to be on the screen to be read. */
+const smallestLetters = 10;
+const leastLetters = 9;
+const readable = leastLetters / smallestLetters;
+/** px left free around a drawing. */
+const margin = 8;
 const step = 1.25;
 /** px of the screen for one key. */
 const keyPan = 60;
+
+/** What somebody looks for in a drawing: at least one box, the one that counts most first. */
+type Focus = readonly Box[];
 
 export class PanZoom {
   readonly #frame: SVGSVGElement;
@@ -47,7 +54,10 @@ export class PanZoom {
   fit({ x, y, width, height }: Box): void {
     const { clientWidth, clientHeight } = this.#frame;
     if (clientWidth === 0 || width === 0) return;
-    const scale = Math.max(least, Math.min(1, (clientWidth - 16) / width, (clientHeight - 16) / height));
+    const scale = Math.max(
+      least,
+      Math.min(1, (clientWidth - 2 * margin) / width, (clientHeight - 2 * margin) / height),
+    );
     this.#set({
       scale,
       x: (clientWidth - width * scale) / 2 - x * scale,
@@ -63,17 +73,24 @@ export class PanZoom {
     return scale >= readable && at.x > 0 && at.y > 0 && at.x < clientWidth && at.y < clientHeight;
   }
 
-  /** The whole where it can be read like that, else the part around `focus`. */
-  adapt(whole: Box, focus: Box): void {
-    if (this.touched) return;
-    this.fit(whole);
-    if (this.#place.scale < readable) this.center(focus, readable);
+  /** As wide as the frame where it can be read like that, else the part around `focus`. */
+  adapt(whole: Box, focus: Focus): void {
+    const { clientWidth } = this.#frame;
+    if (this.touched || clientWidth === 0 || whole.width === 0) return;
+    this.center(whole, focus, Math.max(readable, Math.min(1, (clientWidth - 2 * margin) / whole.width)));
   }
 
-  /** Keeps the scale readable and brings the middle of the box into the middle. */
-  center({ x, y, width, height }: Box, scale = Math.max(this.#place.scale, 0.7)): void {
-    const { clientWidth, clientHeight } = this.#frame;
-    this.#set({ scale, x: clientWidth / 2 - (x + width / 2) * scale, y: clientHeight / 2 - (y + height / 2) * scale });
+  /** Brings all of the focus into the middle where it has room, else the first of it; nothing is cut off for emptiness. */
+  center(whole: Box, focus: Focus, scale: number): void {
+    const { clientWidth: width, clientHeight: height } = this.#frame;
+    const all = around(focus);
+    const hasRoom = all.width * scale <= width && all.height * scale <= height;
+    const { x, y, width: wide, height: high } = hasRoom ? all : (focus[0] ?? whole);
+    this.#set({
+      scale,
+      x: beginning(width, whole.width * scale, (x + wide / 2) * scale),
+      y: beginning(height, whole.height * scale, (y + high / 2) * scale),
+    });
   }
 
   zoom(factor: number, at = { x: this.#frame.clientWidth / 2, y: this.#frame.clientHeight / 2 }): void {
@@ -133,9 +150,6 @@ export class PanZoom {
       ArrowRight: () => this.#pan(-keyPan, 0),
       ArrowUp: () => this.#pan(0, keyPan),
       ArrowDown: () => this.#pan(0, -keyPan),
-      '+': this.in,
-      '=': this.in,
-      '-': this.out,
     };
     const move = moves[event.key];
     if (move === undefined || event.ctrlKey || event.metaKey) return;
@@ -143,6 +157,19 @@ export class PanZoom {
     event.stopPropagation();
     move();
   };
+}
+
+/** Where a drawing begins along one side of the frame: in the middle where it fits in, else around `middle` of it, without a gap. */
+function beginning(room: number, length: number, middle: number): number {
+  if (length <= room - 2 * margin) return (room - length) / 2;
+  return Math.min(margin, Math.max(room - length - margin, room / 2 - middle));
+}
+
+function around(boxes: Focus): Box {
+  const [x, y] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
+  const right = Math.max(...boxes.map((box) => box.x + box.width));
+  const bottom = Math.max(...boxes.map((box) => box.y + box.height));
+  return { x, y, width: right - x, height: bottom - y };
 }
 
 const distance = (a: { x: number; y: number }, b: { x: number; y: number }): number => Math.hypot(a.x - b.x, a.y - b.y);

@@ -2,7 +2,9 @@
 import { useRef, useState } from 'preact/hooks';
 import type { ActorRow, ControlAnswer, ControlRequest } from '../../server/contract.ts';
 import { routes } from '../../server/contract.ts';
+import { rows } from '../data/fleet.ts';
 import { ask, control, ServerError } from '../data/server.ts';
+import { kinds } from '../text/kinds.ts';
 import { visible } from '../text/visible.ts';
 
 type Intent = ControlRequest extends infer One ? (One extends unknown ? Omit<One, 'requestId'> : never) : never;
@@ -39,13 +41,41 @@ function choiceFor({ kind, id, status }: ActorRow): Choice | undefined {
 /** It was not done, and may be asked for anew; of whatever else goes wrong nobody knows. */
 const isRefused = ({ status }: ServerError): boolean => status >= 400 && status < 500;
 
+/** Runs and sessions at work that end with it; closing a worktree ends none. */
+function endingWith({ kind, id, scopeId }: ActorRow): readonly ActorRow[] {
+  const isOf = (one: ActorRow): boolean =>
+    kind === 'goal' ? one.goalId === id : kind === 'run' && scopeId !== null && one.scopeId === scopeId;
+  return rows().filter(
+    (one) => (one.kind === 'run' || one.kind === 'ptySession') && one.status === 'active' && isOf(one),
+  );
+}
+
+function Ending({ row }: { readonly row: ActorRow }) {
+  if (row.kind === 'worktreeGeneration') return null;
+  const ending = endingWith(row);
+  if (ending.length === 0) return <p>Nothing of it is running now.</p>;
+  return (
+    <>
+      <p>This ends:</p>
+      <ul class="ending">
+        {ending.map((one) => (
+          <li key={one.id}>
+            {kinds[one.kind].one} {visible(one.label ?? '')} <span class="mono">{visible(one.id)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
 export function Controls({ row }: { readonly row: ActorRow }) {
   const choice = choiceFor(row);
   if (!control.value || choice === undefined) return null;
-  return <Control choice={choice} />;
+  return <Control row={row} choice={choice} />;
 }
 
-function Control({ choice }: { readonly choice: Choice }) {
+function Control({ row, choice }: { readonly row: ActorRow; readonly choice: Choice }) {
+  const [open, setOpen] = useState(false);
   const dialog = useRef<HTMLDialogElement>(null);
   const [said, setSaid] = useState('');
   const [busy, setBusy] = useState(false);
@@ -69,12 +99,23 @@ function Control({ choice }: { readonly choice: Choice }) {
   };
   return (
     <>
-      <button type="button" class="small danger" onClick={() => dialog.current?.showModal()}>
+      <button
+        type="button"
+        class="small danger"
+        onClick={() => {
+          setOpen(true);
+          dialog.current?.showModal();
+        }}
+      >
         {choice.does} …
       </button>
-      <dialog ref={dialog} aria-label={choice.does}>
+      <dialog ref={dialog} aria-label={choice.does} onClose={() => setOpen(false)}>
         <h2>{choice.does}?</h2>
+        <p>
+          <strong>{visible(row.label ?? '')}</strong> <span class="mono">{visible(row.id)}</span>
+        </p>
         <p>{choice.warning}</p>
+        {open && <Ending row={row} />}
         <p role="status">{visible(said)}</p>
         <div class="dialog-buttons">
           <button type="button" onClick={() => dialog.current?.close()}>

@@ -8,9 +8,11 @@ export interface StreamOptions {
   readonly signal: AbortSignal;
   /** A stream that is silent for so long is dead, whatever the socket says; null where nobody promised a heartbeat. */
   readonly silenceMs: number | null;
+  /** Anything was heard, be it only that somebody is there. */
+  readonly onHeard?: () => void;
 }
 
-export async function* events<T>(path: string, { signal, silenceMs }: StreamOptions): AsyncGenerator<T> {
+export async function* events<T>(path: string, { signal, silenceMs, onHeard }: StreamOptions): AsyncGenerator<T> {
   const silence = new AbortController();
   const stop = AbortSignal.any([signal, silence.signal]);
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -27,6 +29,7 @@ export async function* events<T>(path: string, { signal, silenceMs }: StreamOpti
       const { value, done } = await reader.read();
       if (done) return;
       heard();
+      onHeard?.();
       const blocks = (rest + value).split('\n\n');
       rest = blocks.pop() ?? '';
       for (const block of blocks) {

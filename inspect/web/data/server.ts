@@ -3,7 +3,7 @@
  * long as the tab and is sent in a header that no other page can make a browser send.
  */
 import { signal } from '@preact/signals';
-import type { Opened, Refused } from '../../server/contract.ts';
+import { type Opened, type Refused, routes } from '../../server/contract.ts';
 
 const key = 'custody.token';
 
@@ -36,7 +36,7 @@ export async function enter(): Promise<void> {
     history.replaceState(history.state, '', `${location.pathname}#/fleet`);
     dispatchEvent(new HashChangeEvent('hashchange'));
     try {
-      const opened = await ask<Opened>('/api/open', { body: { code: decodeURIComponent(code) } });
+      const opened = await ask<Opened>(routes.open, { body: { code: decodeURIComponent(code) } });
       token = opened.token;
       sessionStorage.setItem(key, token);
       control.value = opened.control;
@@ -75,7 +75,9 @@ export async function fetched(path: string, { body, signal: stop }: AskOptions =
   });
   if (response.ok) return response;
   const error = await refusalOf(response);
-  if (response.status === 401) deny(error.message);
+  // Codes are the affair of whoever brought one.
+  if (response.status === 401 && path !== routes.open)
+    deny('The inspector that had let this tab in is there no more; the one that answers now does not know it.');
   throw error;
 }
 

@@ -8,6 +8,9 @@ import { events } from './eventStream.ts';
 import { overview, replaceFleet, takeRows } from './fleet.ts';
 import { access, ask, control, pathOf, ServerError } from './server.ts';
 
+/** When this page last heard anything, wall ms; undefined while it hears what happens. What it shows then is of that moment. */
+export const lostSince = signal<number | undefined>(undefined);
+
 export type Connection = 'connecting' | 'live' | 'reconnecting' | 'left';
 export const connection = signal<Connection>('connecting');
 /** Newest position that was heard of. */
@@ -22,6 +25,11 @@ const firstPauseMs = 250;
 const longestPauseMs = 5_000;
 const pulseMs = 120_000;
 
+let heardAt = Date.now();
+const heard = (): void => {
+  heardAt = Date.now();
+};
+
 let stop = new AbortController();
 let wake = () => {};
 
@@ -29,12 +37,14 @@ let wake = () => {};
 export async function followUpdates(): Promise<void> {
   let pauseMs = firstPauseMs;
   let fresh = false;
+  let isFirstTry = true;
   while (access.peek() === 'open') {
     try {
       if (!fresh) await readFleet();
       fresh = true;
       for await (const message of stream()) {
         pauseMs = firstPauseMs;
+        isFirstTry = true;
         if (await take(message)) fresh = false;
       }
     } catch (error) {
@@ -42,6 +52,9 @@ export async function followUpdates(): Promise<void> {
       loadError.value = error instanceof Error ? error.message : String(error);
     }
     if (connection.peek() !== 'left') connection.value = 'reconnecting';
+    // One that breaks is mended by the next try more often than not: nobody has to be alarmed before.
+    if (!isFirstTry || connection.peek() === 'left') lostSince.value ??= heardAt;
+    isFirstTry = false;
     await pause(pauseMs);
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
   }
@@ -56,7 +69,7 @@ export function retryNow(): void {
 function stream(): AsyncGenerator<UpdateMessage> {
   stop = new AbortController();
   const path = pathOf(routes.updates, {}, { after: position.peek() });
-  return events<UpdateMessage>(path, { signal: stop.signal, silenceMs: 3 * heartbeatMs });
+  return events<UpdateMessage>(path, { signal: stop.signal, silenceMs: 3 * heartbeatMs, onHeard: heard });
 }
 
 async function readFleet(): Promise<void> {
@@ -75,6 +88,7 @@ async function readFleet(): Promise<void> {
 async function take(message: UpdateMessage): Promise<boolean> {
   if (message.type === 'hello') {
     connection.value = 'live';
+    lostSince.value = undefined;
     control.value = message.control;
     loadError.value = undefined;
   } else if (message.type === 'committed') {

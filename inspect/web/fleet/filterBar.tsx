@@ -4,17 +4,17 @@ import { amend } from '../shell/route.ts';
 import { kindOrder, kinds } from '../text/kinds.ts';
 import { amount } from '../text/quantity.ts';
 import { signOf, type Tone, toneRank } from '../text/tone.ts';
-import type { Wanted } from './selection.ts';
+import { isHidden, type Wanted } from './selection.ts';
 
 export const searchField = createRef<HTMLInputElement>();
 
 const toneWords: Readonly<Record<Tone, string>> = {
   bad: 'failed',
-  warn: 'uncertain',
+  warn: 'not proved',
   waiting: 'waiting',
   live: 'at work',
-  idle: 'idle',
-  done: 'over',
+  idle: 'at rest',
+  done: 'ended well',
 };
 const tones = (Object.keys(toneRank) as Tone[]).sort((a, b) => toneRank[a] - toneRank[b]);
 
@@ -62,6 +62,14 @@ export function FilterBar({ wanted, found }: { readonly wanted: Wanted; readonly
           <option value="kind">By kind</option>
           <option value="newest">Last changed first</option>
         </select>
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={wanted.internal}
+          onChange={({ currentTarget }) => amend({ internal: currentTarget.checked ? '1' : undefined })}
+        />
+        {`${amount(rows().filter(isHidden).length)} own operations`}
       </label>
       <output class="found">
         {found === rows().length ? amount(found) : `${amount(found)} of ${amount(rows().length)}`}

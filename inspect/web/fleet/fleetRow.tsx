@@ -1,7 +1,7 @@
 import { keyOf } from '../data/fleet.ts';
 import { hrefOf } from '../shell/route.ts';
 import { kinds } from '../text/kinds.ts';
-import { signOf } from '../text/tone.ts';
+import { endWords, signOf } from '../text/tone.ts';
 import { stateInWords, visible } from '../text/visible.ts';
 import type { Judged } from './selection.ts';
 
@@ -17,7 +17,7 @@ const quiet = /^(integration\.idle|convergence\.converged|exitReport\.absent|ter
 
 export function FleetRow({ judged: { row, tone }, index, selected, select }: FleetRowProps) {
   const key = keyOf(row);
-  const states = row.state.filter((state) => !quiet.test(state));
+  const [first, ...others] = row.state.filter((state) => !quiet.test(state)).map(stateInWords);
   return (
     <div
       id={`row-${key}`}
@@ -37,15 +37,24 @@ export function FleetRow({ judged: { row, tone }, index, selected, select }: Fle
         {kinds[row.kind].one}
       </span>
       <span role="gridcell" class="cell-label">
-        <a href={hrefOf(['actor', row.kind, row.id])} tabIndex={-1}>
-          {row.label === null || row.label === '' ? <span class="faint">no name</span> : visible(row.label)}
+        <a
+          href={hrefOf(['actor', row.kind, row.id])}
+          // The end of a path tells it from others: it is cut at its beginning.
+          class={row.kind === 'worktreeGeneration' ? 'path' : undefined}
+          tabIndex={-1}
+        >
+          {row.label === null || row.label === '' ? (
+            <span class="faint">no name</span>
+          ) : (
+            <bdi dir="ltr">{visible(row.label)}</bdi>
+          )}
         </a>
       </span>
       <span role="gridcell" class="cell-id mono">
         {visible(row.id)}
       </span>
       <span role="gridcell" class="cell-state">
-        {states.map((state) => visible(stateInWords(state))).join(' · ')}
+        {visible([first, endWords(row), ...others].filter(Boolean).join(' · '))}
       </span>
       <span role="gridcell" class="cell-waits">
         {row.status === 'corrupt' ? 'its record does not match its digest' : visible(row.waits ?? '')}

@@ -13,8 +13,14 @@ import { Glance } from './glance.tsx';
 import { selectRows, type Wanted } from './selection.ts';
 
 const wanted = computed<Wanted>(() => {
-  const { q = '', kind = '', tone = '', sort = 'attention' } = view.value === 'fleet' ? route.value.query : {};
-  return { text: q, kind, tone, sort };
+  const {
+    q = '',
+    kind = '',
+    tone = '',
+    sort = 'attention',
+    internal,
+  } = view.value === 'fleet' ? route.value.query : {};
+  return { text: q, kind, tone, sort, internal: internal === '1' };
 });
 
 const shown = computed(() => {

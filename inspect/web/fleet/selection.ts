@@ -9,7 +9,11 @@ export interface Wanted {
   readonly kind: string;
   readonly tone: string;
   readonly sort: string;
+  /** Whether the scopes of Custody's own operations are shown that are over; what is wrong with one is shown always. */
+  readonly internal: boolean;
 }
+
+export const isHidden = ({ internal, status }: ActorRow): boolean => internal && status === 'released';
 
 export interface Judged {
   readonly row: ActorRow;
@@ -25,11 +29,15 @@ export function judged(row: ActorRow): Judged {
   let found = judgements.get(row);
   if (found === undefined) {
     const tone = toneOf(row);
-    found = { row, tone, rank: toneRank[tone] * kindOrder.length + kindRank[row.kind] };
+    found = { row, tone, rank: rankOf(row, tone) * 2 * kindOrder.length + kindRank[row.kind] };
     judgements.set(row, found);
   }
   return found;
 }
+
+/** What failed and is over needs nobody any more: it comes behind what is still there. */
+const rankOf = ({ status }: ActorRow, tone: Tone): number =>
+  status === 'released' && tone === 'bad' ? (toneRank.idle + toneRank.done) / 2 : toneRank[tone];
 
 const kindRank = Object.fromEntries(kindOrder.map((kind, index) => [kind, index])) as Readonly<Record<Kind, number>>;
 
@@ -49,6 +57,7 @@ export function selectRows(rows: readonly ActorRow[], wanted: Wanted): Judged[] 
   const words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
   const found: Judged[] = [];
   for (const row of rows) {
+    if (!wanted.internal && isHidden(row)) continue;
     if (wanted.kind !== '' && row.kind !== wanted.kind) continue;
     const one = judged(row);
     if (wanted.tone !== '' && one.tone !== wanted.tone) continue;

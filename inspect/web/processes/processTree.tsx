@@ -14,6 +14,8 @@ export function ProcessTree({ scope }: { readonly scope: ScopeTree }) {
   const roles = new Map<number, string>();
   if (workloadPid !== null) roles.set(workloadPid, 'root');
   if (guardianPid !== null) roles.set(guardianPid, 'guardian');
+  // The kernel hands a process whose parent has ended to the guardian, its subreaper (prctl(2)).
+  for (const { pid } of roots) if (!roles.has(pid)) roles.set(pid, 'adopted by the guardian: its parent has ended');
   const hidden = (membersTotal ?? members.length) - members.length;
   return (
     <div class="process-tree">
@@ -34,6 +36,18 @@ export function ProcessTree({ scope }: { readonly scope: ScopeTree }) {
   );
 }
 
+/** The letters of proc_pid_stat(5). */
+const stateWords: Readonly<Record<string, string>> = {
+  R: 'running',
+  S: 'sleeping',
+  D: 'waiting for a device',
+  T: 'stopped',
+  t: 'stopped by a tracer',
+  Z: 'ended, not collected',
+  X: 'dead',
+  I: 'idle',
+};
+
 interface ProcessProps {
   readonly process: ProcessView;
   readonly byParent: ReadonlyMap<number, readonly ProcessView[]>;
@@ -49,7 +63,7 @@ function Process({ process, byParent, roles }: ProcessProps) {
         <span class="mono pid">{process.pid}</span>
         <span class="mono">{visible(process.name ?? '?')}</span>
         {role !== undefined && <span class="chip">{role}</span>}
-        <span class="faint">{visible(process.state)}</span>
+        <span class="faint">{visible(stateWords[process.state] ?? process.state)}</span>
       </p>
       {inside.length > 0 && (
         <ul>

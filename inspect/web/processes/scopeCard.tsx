@@ -1,7 +1,7 @@
 import type { ReceiptView, ScopeTree } from '../../server/contract.ts';
 import { Badge, StateBadges } from '../shell/badge.tsx';
 import { hrefOf } from '../shell/route.ts';
-import { type Tone, toneOfAssessment } from '../text/tone.ts';
+import { signOf, type Tone, toneOfAssessment } from '../text/tone.ts';
 import { inWords, visible } from '../text/visible.ts';
 import { ProcessTree } from './processTree.tsx';
 
@@ -43,7 +43,7 @@ function ScopeHead({ scope }: { readonly scope: ScopeTree }) {
       </h2>
       <Badge tone={toneOfAssessment(assessment)}>{visible(words(assessment))}</Badge>
       <span>{visible(summary)}</span>
-      <StateBadges states={[scope.coverage, scope.workload, scope.termination]} />
+      {!/^(idle|settled)$/.test(scope.termination) && <StateBadges states={[scope.termination]} />}
       <span class="links">
         <a href={hrefOf(['actor', 'executionScope', scopeId])}>scope</a>
         {runId !== null && <a href={hrefOf(['actor', 'run', runId])}>run</a>}
@@ -88,7 +88,10 @@ function Receipts({ receipts }: { readonly receipts: readonly ReceiptView[] | nu
 
 const visibleJson = (value: unknown): string => JSON.stringify(value, null, 2).split('\n').map(visible).join('\n');
 
-function Sentences({ scope: { proved, missing } }: { readonly scope: ScopeTree }) {
+function Sentences({ scope: { proved, missing, assessment } }: { readonly scope: ScopeTree }) {
+  // Of what is alive nothing has to be proved yet: that is no alarm.
+  const isWell = assessment.state === 'live';
+  const tone: Tone = isWell ? 'idle' : 'warn';
   return (
     <div class="proofs">
       {proved.length > 0 && (
@@ -104,16 +107,19 @@ function Sentences({ scope: { proved, missing } }: { readonly scope: ScopeTree }
         </ul>
       )}
       {missing.length > 0 && (
-        <ul aria-label="Missing">
-          {missing.map((sentence) => (
-            <li key={sentence} class="tone-warn">
-              <span class="sign" aria-hidden="true">
-                ▲
-              </span>
-              {visible(sentence)}
-            </li>
-          ))}
-        </ul>
+        <details open={!isWell}>
+          <summary class={isWell ? 'faint' : ''}>{isWell ? 'What will prove its end' : 'What would help'}</summary>
+          <ul aria-label="Missing">
+            {missing.map((sentence) => (
+              <li key={sentence} class={`tone-${tone}`}>
+                <span class="sign" aria-hidden="true">
+                  {signOf[tone]}
+                </span>
+                {visible(sentence)}
+              </li>
+            ))}
+          </ul>
+        </details>
       )}
     </div>
   );

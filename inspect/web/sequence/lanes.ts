@@ -53,9 +53,10 @@ function laneFor(party: Party): Lane {
 const runtimeLane: Lane = { key: runtime, label: 'Runtime', detail: 'parts of the daemon', actor: null };
 
 /** One lane for each kind: how the parts of the program talk, whoever they are. */
-export function lanesOfKinds(parties: readonly Party[]): Lanes {
+export function lanesOfKinds(parties: readonly Party[], messages: readonly Message[]): Lanes {
   const kindOf = new Map(parties.map((party) => [party.key, party.actor ? party.kind : laneKind(party)]));
-  const present = new Set(kindOf.values());
+  const present = new Set(messages.flatMap(({ from, to }) => [kindOf.get(from) ?? '', kindOf.get(to) ?? '']));
+  present.delete('');
   const others = [...present].filter((kind) => !isKind(kind) && kind !== runtime).sort();
   const order = [
     ...others,

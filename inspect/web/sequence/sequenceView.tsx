@@ -79,7 +79,7 @@ function Messages({ sequence: { messages, parties } }: { readonly sequence: Sequ
     [messages, type],
   );
   const { lanes, indexOf } = useMemo(
-    () => (byActor ? lanesOfParties(parties, shown) : lanesOfKinds(parties)),
+    () => (byActor ? lanesOfParties(parties, shown) : lanesOfKinds(parties, shown)),
     [byActor, parties, shown],
   );
   const selected = shown.findIndex((message) => messageKey(message) === chosen);

@@ -1,7 +1,7 @@
 import { ActorView } from '../actor/actorView.tsx';
 import { overview } from '../data/fleet.ts';
 import { access, denial } from '../data/server.ts';
-import { loadError, retryNow } from '../data/updates.ts';
+import { loadError, lostSince, retryNow } from '../data/updates.ts';
 import { FleetView } from '../fleet/fleetView.tsx';
 import { MetricsView } from '../metrics/metricsView.tsx';
 import { ProcessesView } from '../processes/processesView.tsx';
@@ -12,6 +12,7 @@ import { TimelineView } from '../timeline/timelineView.tsx';
 import { Header } from './header.tsx';
 import { Help, helpOpen } from './help.tsx';
 import { bind, type KeyBinding, useKeys } from './keyboard.ts';
+import { Lost } from './lost.tsx';
 import { Empty, Failure, Loading } from './notice.tsx';
 import { go, hrefOf, route } from './route.ts';
 import { toggleTheme } from './theme.ts';
@@ -31,7 +32,8 @@ export function App() {
   return (
     <>
       <Header />
-      <main id="main" tabIndex={-1}>
+      <Lost />
+      <main id="main" tabIndex={-1} class={lostSince.value === undefined ? undefined : 'stale'}>
         <View />
       </main>
       <Help />
@@ -70,7 +72,7 @@ function Denied() {
       <div class="notice" role="alert" data-notice="denied">
         <p class="notice-title">This tab is not let in.</p>
         {denial.value !== '' && <p>{visible(denial.value)}</p>}
-        <p>Every link counts once. For a new one run</p>
+        <p>Every link counts once, and for two minutes. For a new one run</p>
         <p>
           <code>custody inspect</code>
         </p>

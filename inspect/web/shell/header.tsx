@@ -1,11 +1,12 @@
 import { overview } from '../data/fleet.ts';
 import { control } from '../data/server.ts';
-import { connection, position, retryNow } from '../data/updates.ts';
+import { connection, lostSince, position } from '../data/updates.ts';
 import { amount } from '../text/quantity.ts';
 import { type Tone, toneOfHealth } from '../text/tone.ts';
 import { inWords } from '../text/visible.ts';
 import { Badge } from './badge.tsx';
 import { helpOpen } from './help.tsx';
+import { asOf } from './lost.tsx';
 import { hrefOf, view } from './route.ts';
 import { theme, toggleTheme } from './theme.ts';
 import { navigationOf, views } from './views.ts';
@@ -66,6 +67,8 @@ const other = (): string => (theme.value === 'dark' ? 'Light' : 'Dark');
 function Health() {
   const health = overview.value?.health;
   if (health === undefined) return null;
+  const lost = lostSince.value;
+  if (lost !== undefined) return <Badge tone="warn">{asOf(lost)}</Badge>;
   const word = health.state === 'ok' ? 'Healthy' : inWords(health.state);
   return (
     <a class="health" href={hrefOf(['fleet'])} aria-label={`Health: ${word}`}>
@@ -76,7 +79,6 @@ function Health() {
 
 function ConnectionState() {
   const { word, tone } = said[connection.value]!;
-  const broken = connection.value === 'reconnecting' || connection.value === 'left';
   return (
     <span class="connection" role="status" data-connection={connection.value}>
       <Badge tone={tone}>{word}</Badge>
@@ -84,11 +86,6 @@ function ConnectionState() {
       <span class="position mono" title="Newest position of the journal">
         #{amount(position.value)}
       </span>
-      {broken && (
-        <button type="button" class="small" onClick={retryNow}>
-          Retry
-        </button>
-      )}
     </span>
   );
 }

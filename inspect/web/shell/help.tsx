@@ -8,10 +8,10 @@ export const helpOpen = signal(false);
 const meaning: Readonly<Record<Tone, string>> = {
   live: 'at work',
   waiting: 'on its way, or waits for something',
-  warn: 'not known for certain',
+  warn: 'not proved, or not known for certain',
   bad: 'failed, or needs somebody',
-  done: 'over, with proof or a verdict',
-  idle: 'nothing is to be done now',
+  done: 'ended well, or proved',
+  idle: 'at rest, or over without a result that is known',
 };
 
 const spoken: Readonly<Record<string, string>> = {

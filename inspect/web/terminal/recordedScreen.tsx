@@ -20,13 +20,16 @@ export function RecordedScreen({ terminal }: { readonly terminal: TerminalAnswer
   const [player, setPlayer] = useState<Player | undefined>(undefined);
   const [error, setError] = useState<Error | undefined>(undefined);
   const { sessionId } = terminal;
+  const lastsMs = terminal.durationMs ?? 0;
   useEffect(() => {
     const screen = new Screen(place.current!);
     const stop = new AbortController();
     let made: Player | undefined;
     const load = async () => {
       const response = await fetched(pathOf(routes.terminalRecording, { id: sessionId }), { signal: stop.signal });
-      made = new Player(screen, parseRecording(await response.text()));
+      const recording = parseRecording(await response.text());
+      // It goes on after the last output, for as long as the session did.
+      made = new Player(screen, { ...recording, durationMs: Math.max(recording.durationMs, lastsMs) });
       // How it ended, unless somebody was sent to an instant.
       made.seek(Number(route.peek().query.t ?? made.durationMs));
       setPlayer(made);
@@ -40,7 +43,7 @@ export function RecordedScreen({ terminal }: { readonly terminal: TerminalAnswer
       screen.dispose();
       setPlayer(undefined);
     };
-  }, [sessionId]);
+  }, [sessionId, lastsMs]);
   return (
     <>
       {error !== undefined && <Failure error={error} />}

@@ -26,7 +26,13 @@ export class Screen {
       linkHandler: { activate() {} },
       fontSize: largestFont,
       fontFamily: 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace',
-      theme: { background: '#14161a', foreground: '#d7dae0', cursor: '#d7dae0' },
+      theme: {
+        background: '#14161a',
+        foreground: '#d7dae0',
+        cursor: '#d7dae0',
+        black: '#5c6370',
+        brightBlack: '#8b929e',
+      },
     });
     this.#terminal.open(place);
     // What takes no input is no stop on the way through the page.

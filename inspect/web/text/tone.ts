@@ -20,11 +20,13 @@ export const toneRank: Readonly<Record<Tone, number>> = { bad: 0, warn: 1, waiti
 
 const byState: readonly (readonly [RegExp, Tone])[] = [
   [/failed|stalled|conflicted|corrupt|refused/i, 'bad'],
-  [/unverified|unresolved|indeterminate|unresponsive|gap\b|suspect|incomplete|unrecorded/i, 'warn'],
+  [/^unknown$|unverified|unresolved|indeterminate|unresponsive|gap\b|suspect|incomplete|unrecorded/i, 'warn'],
   [/reserved|requested|launching|starting|gated|closing|quiescing|signalling|awaiting|ending|pending/i, 'waiting'],
   [/review|draining|needsInput|stopping|rescanning|permitted|leased|begun|publishing/i, 'waiting'],
+  // How something ended is not said by its state.
+  [/\b(ended|finished|final)$/i, 'idle'],
   [/unsettled|backlog|todo|notReleased|cancelled|neverLaunched|retired|absent|idle/i, 'idle'],
-  [/done|ended|proved|exited|sealed|settled|finished|complete|final/i, 'done'],
+  [/done|proved|exited|sealed|settled|complete/i, 'done'],
 ];
 
 /** Of one leaf state such as `coverage.unverified.gap`. */
@@ -44,8 +46,26 @@ const deciding: Readonly<Record<string, RegExp>> = {
 /** Ten thousand actors are in some dozen states. */
 const known = new Map<string, Tone>();
 
-export function toneOf(row: Pick<ActorRow, 'kind' | 'state' | 'status'>): Tone {
+type Judged = Pick<ActorRow, 'kind' | 'state' | 'status' | 'outcome' | 'unproved'>;
+
+export function toneOf(row: Judged): Tone {
   if (row.status === 'corrupt') return 'bad';
+  const ended = row.kind === 'executionScope' ? undefined : toneOfEnd(row);
+  return ended ?? toneOfStates(row);
+}
+
+/** How it ended counts before that it did; undefined where nothing is known of an end. */
+export function toneOfEnd({ outcome, unproved }: Pick<ActorRow, 'outcome' | 'unproved'>): Tone | undefined {
+  if (outcome?.failed) return 'bad';
+  if (unproved) return 'warn';
+  return outcome === null ? undefined : 'done';
+}
+
+/** `exit 3`, `exit 0, not proved`; empty where nothing is known of an end. */
+export const endWords = ({ outcome, unproved }: Pick<ActorRow, 'outcome' | 'unproved'>): string =>
+  [outcome?.words, unproved ? 'not proved' : undefined].filter(Boolean).join(', ');
+
+function toneOfStates(row: Pick<ActorRow, 'kind' | 'state'>): Tone {
   const key = `${row.kind} ${row.state.join(' ')}`;
   let tone = known.get(key);
   if (tone === undefined) {

@@ -1,7 +1,7 @@
 import type { Bar } from '../../server/contract.ts';
 import { hrefOf } from '../shell/route.ts';
 import { dateTime, duration } from '../text/quantity.ts';
-import { signOf, type Tone, toneOfState, toneRank } from '../text/tone.ts';
+import { endWords, signOf, type Tone, toneOfEnd, toneOfState, toneRank } from '../text/tone.ts';
 import { inWords, stateInWords, visible } from '../text/visible.ts';
 import { lastedMs, placeIn, type Span } from './scale.ts';
 
@@ -18,7 +18,9 @@ export function BarRow({ bars, span, nowMs }: BarRowProps) {
   const lasted = lastedWords(bars, nowMs);
   const lasting = last.toMs === null;
   const state = stateWords(last);
-  const words = lasting ? [state === last.label ? '' : state, `${lasted} so far`].filter(Boolean).join(', ') : lasted;
+  const words = lasting
+    ? [state === last.label ? '' : state, `${lasted} so far`].filter(Boolean).join(', ')
+    : [endWords(last), lasted].filter(Boolean).join(', ');
   const name = last.label.split('/').at(-1) ?? last.label;
   return (
     <li class={`bar-row tone-${tone}`} data-bar={last.key} data-lasting={lasting}>
@@ -51,7 +53,9 @@ function Segment({ bar, span, nowMs }: { readonly bar: Bar; readonly span: Span;
   const width = Math.max(...ends) - left;
   const lasted = lastedWords([bar], nowMs);
   const words = visible(
-    [`${stateWords(bar)}, ${lasted} from ${dateTime(bar.fromMs)}`, bar.reason].filter(Boolean).join('. '),
+    [[stateWords(bar), endWords(bar), `${lasted} from ${dateTime(bar.fromMs)}`].filter(Boolean).join(', '), bar.reason]
+      .filter(Boolean)
+      .join('. '),
   );
   return (
     <span
@@ -81,10 +85,14 @@ function stateWords(bar: Bar): string {
 
 function toneOfBar(bar: Bar): Tone {
   if (bar.lane === 'wait') return bar.toMs === null ? 'waiting' : 'idle';
+  const ended = toneOfEnd(bar);
+  if (ended !== undefined) return ended;
   const tones = leavesOf(bar).map(toneOfState);
   const worst = tones.sort((a, b) => toneRank[a] - toneRank[b])[0] ?? 'idle';
   if (bar.lane === 'worktree' && worst === 'live') return 'idle';
-  return worst === 'live' && bar.toMs !== null ? 'done' : worst;
+  if (worst !== 'live' || bar.toMs === null) return worst;
+  // A step that is over has led to the next one; of anything else it is not known how it ended.
+  return bar.lane === 'step' ? 'done' : 'idle';
 }
 
 /** What is over is opened where it ended, what lasts as it is. */

@@ -13,7 +13,7 @@ import { lanesOfKinds, lanesOfParties } from '../../../inspect/web/sequence/lane
 import { parseRecording } from '../../../inspect/web/terminal/recording.ts';
 import { axisMeasure, measure } from '../../../inspect/web/text/measure.ts';
 import { duration, playTime, size } from '../../../inspect/web/text/quantity.ts';
-import { toneOf } from '../../../inspect/web/text/tone.ts';
+import { endWords, toneOf } from '../../../inspect/web/text/tone.ts';
 import { inWords, stateInWords, visible, visibleLines } from '../../../inspect/web/text/visible.ts';
 import { lastedMs, placeIn, spanOf, ticksOf } from '../../../inspect/web/timeline/scale.ts';
 
@@ -24,6 +24,10 @@ const row = (id: string, rest: Partial<ActorRow> = {}): ActorRow => ({
   status: 'active',
   label: null,
   goalId: null,
+  scopeId: null,
+  outcome: null,
+  unproved: false,
+  internal: false,
   position: 1,
   version: 1,
   waits: null,
@@ -48,7 +52,7 @@ describe('text of others', () => {
 });
 
 describe('the fleet', () => {
-  const wanted = { text: '', kind: '', tone: '', sort: 'attention' };
+  const wanted = { text: '', kind: '', tone: '', sort: 'attention', internal: false };
   const unsure = row('b', { state: ['lifecycle.reserved.unresolved'] });
   const over = row('a', { state: ['lifecycle.ended'], status: 'settled', position: 9 });
   const corrupt = row('c', { status: 'corrupt', state: [] });
@@ -58,6 +62,13 @@ describe('the fleet', () => {
       selectRows([over, unsure, corrupt], { ...wanted, sort }).map(({ row: { id } }) => id);
     expect(order('attention')).toEqual(['c', 'b', 'a']);
     expect(order('newest')).toEqual(['a', 'b', 'c']);
+  });
+
+  it('leaves out the own operations that are over, until somebody wants them', () => {
+    const scope = { kind: 'executionScope', internal: true } as const;
+    const rows = [row('S1', { ...scope, status: 'released' }), row('S2', scope)];
+    const shown = (internal: boolean) => selectRows(rows, { ...wanted, internal }).map(({ row: { id } }) => id);
+    expect([shown(false), shown(true)]).toEqual([['S2'], ['S1', 'S2']]);
   });
 
   it('finds rows in which every word occurs, in any case', () => {
@@ -76,6 +87,37 @@ describe('the fleet', () => {
     ['goal', ['workflow.active.executing.plan', 'integration.idle', 'convergence.converged'], 'live'],
   ] as const)('takes %s in %j as %s', (kind, state, tone) => {
     expect(toneOf(row('x', { kind, state }))).toBe(tone);
+  });
+});
+
+describe('how something ended', () => {
+  const ended = (rest: Partial<ActorRow>) => row('x', { state: ['lifecycle.ended', 'exitReport.absent'], ...rest });
+  const [well, badly] = [
+    { words: 'exit 0', failed: false },
+    { words: 'exit 3', failed: true },
+  ];
+
+  it.each([
+    [{ outcome: well }, 'done', 'exit 0'],
+    [{ outcome: badly }, 'bad', 'exit 3'],
+    [{ outcome: well, unproved: true }, 'warn', 'exit 0, not proved'],
+    [{ outcome: badly, unproved: true }, 'bad', 'exit 3, not proved'],
+    [{ outcome: null, unproved: true }, 'warn', 'not proved'],
+    [{ outcome: null }, 'idle', ''],
+  ])('%j is %s', (rest, tone, words) => {
+    expect(toneOf(ended(rest))).toBe(tone);
+    expect(endWords(ended(rest))).toBe(words);
+  });
+
+  it('is no failure of the scope, whose matter is that nobody is left', () => {
+    const state = ['coverage.exitedProved', 'workload.finished', 'termination.settled'];
+    expect(toneOf(row('s', { kind: 'executionScope', state, outcome: badly }))).toBe('done');
+  });
+
+  it('keeps what failed and is over behind what is still there', () => {
+    const rows = [ended({ id: 'a', outcome: badly, status: 'released' }), row('b'), ended({ id: 'c', outcome: well })];
+    const wanted = { text: '', kind: '', tone: '', sort: 'attention', internal: false };
+    expect(selectRows(rows, wanted).map(({ row: { id } }) => id)).toEqual(['b', 'a', 'c']);
   });
 });
 
@@ -108,7 +150,7 @@ describe('lanes of a sequence', () => {
   });
 
   it('are one for each kind', () => {
-    const { lanes, indexOf } = lanesOfKinds(parties);
+    const { lanes, indexOf } = lanesOfKinds(parties, messages);
     expect(lanes.map(({ label }) => label)).toEqual(['operator', 'Runtime', 'Runs', 'Worktrees']);
     expect([operator, reader, coordinator, run, worktree].map((key) => indexOf(key!))).toEqual([0, 1, 1, 2, 3]);
   });
