@@ -81,7 +81,11 @@ export function ActorHead({ kind, id, row, answer, state, version, past }: Actor
           {groupsOf(answer?.links ?? []).map((links) => (
             <Links key={links[0]?.relation} of={{ kind, id }} links={links} />
           ))}
-          <a href={hrefOf(['sequence'], { kind, id })}>messages</a>
+          {kind === 'goal' ? (
+            <a href={hrefOf(['sequence'], { goal: id })}>messages</a>
+          ) : (
+            <a href={hrefOf(['sequence'], { kind, id })}>messages to it</a>
+          )}
           {kind === 'executionScope' && <a href={hrefOf(['processes', id])}>processes</a>}
           {kind === 'ptySession' && <a href={hrefOf(['terminal', id])}>terminal</a>}
           {kind === 'goal' && <a href={hrefOf(['timeline', id])}>timeline</a>}

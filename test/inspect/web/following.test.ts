@@ -92,8 +92,11 @@ it('shows the messages of a Goal as they happen, and its life as bars', async ()
   const watched = await browser.open();
   const { page } = watched;
   await enter(watched, url);
-  await goTo(page, `#/sequence?goal=${goalId}`);
+  await goTo(page, `#/actor/goal/${goalId}`);
+  await page.getByRole('link', { name: 'messages', exact: true }).click();
   await page.locator('[data-type="goal.created"]').waitFor();
+  // What it brought about is among them, also where others heard it.
+  await page.locator('[data-type="generation.registered"]').waitFor();
   await order(daemon, { advance: goalId, until: 'quality' });
   // The newest stays in sight.
   // To plan, to implement, to quality.
