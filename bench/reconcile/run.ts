@@ -2,8 +2,8 @@
  * Observe mode from end to end: a pass over runs that are due, and notes taken in, each beside the least that anybody
  * could do: `npm run bench -- reconcile [PROCESSES] [ROUNDS] [pass|intake]`.
  *
- * Neither bound is reached for certain, and what limits them stands in docs/notes.md, with the parts that were measured: of
- * a note everything besides SQLite, which has no single part that is large; of a pass the row that is written for each run.
+ * What limits both stands in docs/notes.md, with the parts that were measured: of a note everything besides SQLite, which has
+ * no single part that is large, so that its bound is not reached; of a pass the row that is written for each run.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
