@@ -42,9 +42,8 @@ function askedBy(source: ExplainSource, scopeId: string): { readonly by: string 
   return { by: producer.kind, at: timeOf(at.wallMs) };
 }
 
-/** Sentences; none while its root runs and nobody has asked for its end. */
-export function endingInWords(source: ExplainSource, scope: ScopeSnapshot): readonly string[] {
-  const ending = endingOf(source, scope);
+/** `endingOf` the scope in sentences; none while its root runs and nobody has asked for its end. */
+export function endingInWords(scope: ScopeSnapshot, ending: Ending | null): readonly string[] {
   if (ending === null) return [];
   const { status, drain } = scope.context;
   const assessment = assessOwnership(scope);

@@ -20,10 +20,11 @@ export function aboutRun(run: Run): About {
   const whose =
     mode === 'managed' ? 'was launched by this program' : 'was launched by somebody else and is only observed';
   const scope = rootScopeOf(run);
+  const ending = scope === undefined ? null : endingOf(run.source, scope);
   return {
     what: `Run ${run.id}${named} ${whose}${where}.`,
     waitsFor: run.snapshot.hasTag('terminal') ? [] : waits(run),
-    ending: scope === undefined ? null : endingOf(run.source, scope),
+    ending,
     helps: [
       'identity.bound',
       'workload.statusReceipt',
@@ -34,7 +35,7 @@ export function aboutRun(run: Run): About {
     ],
     notes: untold(run.snapshot.context),
     wants: run.snapshot.hasTag('terminal') ? [] : ['identity.bound', 'admission.cancelled'],
-    facts: facts(run),
+    facts: [...(scope === undefined ? [] : endingInWords(scope, ending)), ...facts(run)],
   };
 }
 
@@ -83,8 +84,6 @@ function facts(run: Run): readonly string[] {
   const { source, snapshot } = run;
   const { gaps, exitReport, end, rootScopeId } = snapshot.context;
   const told: string[] = [];
-  const scope = rootScopeOf(run);
-  if (scope !== undefined) told.push(...endingInWords(source, scope));
   if (
     snapshot.context.mode === 'managed' &&
     !snapshot.matches({ lifecycle: 'reserved' }) &&

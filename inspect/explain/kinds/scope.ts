@@ -19,13 +19,14 @@ export function aboutScope(scope: Scope): About {
   const serves = runId === null ? (purpose === null ? '' : ` (${quoted(purpose)})`) : ` of run ${runId}`;
   const inside = parentScopeId === null ? '' : `, inside scope ${parentScopeId}`;
   const isOver = assessment.state === 'exited';
+  const ending = endingOf(source, snapshot);
   return {
     what: `Scope ${id}${serves}${inside}${whose} ${verdictInWords(assessment)}.`,
     waitsFor: isOver ? [] : [...ofTree(scope, assessment), ...(isAnsweredFor(assessment) ? [] : ofEnding(scope))],
     helps: helpsOf(scope),
     wants: wantedIn(scope, assessment),
-    ending: endingOf(source, snapshot),
-    facts: facts(scope, assessment),
+    ending,
+    facts: [...endingInWords(snapshot, ending), ...facts(scope, assessment)],
   };
 }
 
@@ -125,7 +126,7 @@ function ofEnding({ snapshot, source, id }: Scope): readonly string[] {
 
 function facts({ source, snapshot }: Scope, assessment: Assessed): readonly string[] {
   const { witnessConflicts, delegators, runId, controller } = snapshot.context;
-  const told: string[] = [...endingInWords(source, snapshot)];
+  const told: string[] = [];
   if (runId !== null && controller === null && !snapshot.matches({ workload: 'notReleased' }))
     told.push(`What it wrote: ${outputOf(source, runId)}.`);
   if (assessment.state === 'unverified' && assessment.assumed)
