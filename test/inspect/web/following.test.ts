@@ -1,20 +1,15 @@
 /** A Goal from its beginning to its end, watched while it moves, and looked at again afterwards. */
 import { expect, it } from 'vitest';
-import { testDaemon } from '../../support/daemon.ts';
-import { enter, expectQuiet, goTo, sharedBrowser } from './support/browser.ts';
-import { openInspector, order, storyDaemonCommand } from './support/story.ts';
+import { expectQuiet, goTo, sharedBrowser } from './support/browser.ts';
+import { order } from './support/story.ts';
+import { watchedStory } from './support/watchedStory.ts';
 
 const browser = sharedBrowser();
 
 const lit = (state: string) => `[data-state-id="goal.${state}"][data-active=true]`;
 
 it('follows a running Goal to done, and travels back through its life', async () => {
-  const daemon = await testDaemon().start(storyDaemonCommand());
-  const { goalId } = await daemon.goal();
-  const url = await openInspector(daemon);
-  const watched = await browser.open();
-  const { page } = watched;
-  await enter(watched, url);
+  const { daemon, goalId, url, watched, page } = await watchedStory(browser);
 
   // In the fleet: the row changes by itself.
   const row = page.locator(`[data-actor="goal/${goalId}"]`);
@@ -62,12 +57,7 @@ it('follows a running Goal to done, and travels back through its life', async ()
 });
 
 it('is dragged through the past as fast as somebody likes, and comes back to where it was left', async () => {
-  const daemon = await testDaemon().start(storyDaemonCommand());
-  const { goalId } = await daemon.goal();
-  const url = await openInspector(daemon);
-  const watched = await browser.open();
-  const { page } = watched;
-  await enter(watched, url);
+  const { daemon, goalId, url, watched, page } = await watchedStory(browser);
   await order(daemon, { advance: goalId, until: 'done' });
   await goTo(page, `#/actor/goal/${goalId}`);
   await page.locator(lit('workflow.done')).waitFor();
@@ -86,12 +76,7 @@ it('is dragged through the past as fast as somebody likes, and comes back to whe
 });
 
 it('shows the messages of a Goal as they happen, and its life as bars', async () => {
-  const daemon = await testDaemon().start(storyDaemonCommand());
-  const { goalId, generationId } = await daemon.goal();
-  const url = await openInspector(daemon);
-  const watched = await browser.open();
-  const { page } = watched;
-  await enter(watched, url);
+  const { daemon, goalId, generationId, url, watched, page } = await watchedStory(browser);
   await goTo(page, `#/actor/goal/${goalId}`);
   await page.getByRole('link', { name: 'messages', exact: true }).click();
   await page.locator('[data-type="goal.created"]').waitFor();
@@ -122,12 +107,7 @@ it('shows the messages of a Goal as they happen, and its life as bars', async ()
 });
 
 it('shows a message that was committed while the page was being told of the one before', async () => {
-  const daemon = await testDaemon().start(storyDaemonCommand());
-  const { goalId } = await daemon.goal();
-  const url = await openInspector(daemon);
-  const watched = await browser.open();
-  const { page } = watched;
-  await enter(watched, url);
+  const { daemon, goalId, url, watched, page } = await watchedStory(browser);
   let isHeld = false;
   await page.route('**/api/sequence*after=*', async (route) => {
     if (isHeld) return route.continue();
